@@ -18,7 +18,7 @@ typedef enum ReportFigure {
     REPORT_WHITE,
     REPORT_NOISE,
     REPORT_MABD,
-    REPORT_FLICKER, /* AFTER only */
+    REPORT_FLICKER, /* REPORT_AFTER only */
     REPORT_FIGURES
 } ReportFigure;
 
@@ -85,7 +85,7 @@ double histogram_share(const uint32_t *hist, int bins, int from, int to);
 
 #define REPORT_CURVE 256 /* points of a curve, one per 8-bit code */
 
-/* Longer side of pictures, in pixels. */
+/* Maximum width and height of pictures, in pixels. */
 #define REPORT_PICTURE_SIDE 480
 
 typedef struct ReportPicture {

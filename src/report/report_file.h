@@ -17,15 +17,15 @@ typedef struct Report Report;
 bool report_known_name(const char *path);
 
 /* Opens the report under a temporary name. `input`: the input's status, or NULL. `stop`: if it
- * becomes not 0, waiting for a pipe's reader ends; or NULL. The path must outlive the report.
- * Errors: MEDIA_USAGE if the file exists and `overwrite` is 0, or if it is the input; MEDIA_OUTPUT.
- * A report may be used by one thread at a time. */
+ * becomes not 0, waiting for a pipe's reader ends; NULL, or must outlive the report. Errors, with
+ * *report NULL: MEDIA_USAGE if the file exists and `overwrite` is 0, is a directory, or is the
+ * input; MEDIA_OUTPUT. A report may be used by one thread at a time. */
 int report_open(Report **report, const char *path, int overwrite, const struct stat *input,
                 const atomic_int *stop, MediaError *error);
 
 /* Adds a frame as decoded (`in`) and as equalized (`out`), both in direct formats (convert.h).
- * `stats` must include histograms and the curve. `words`: the decision. Frame numbers start at 0
- * and are consecutive. */
+ * `stats` must include histograms and the curve. `words`, which is copied: the decision about the
+ * frame. Frame numbers start at 0 and are consecutive. */
 void report_frame(Report *report, const AVFrame *in, const AVFrame *out,
                   const LumeqFrameStats *stats, int64_t number, const char *words);
 
@@ -37,7 +37,7 @@ int report_commit(Report *report, int partial, MediaError *error);
 
 int64_t report_frames(const Report *report);
 
-/* The report's path once committed, or NULL. Valid until the report is closed. */
+/* The file's path after report_commit(), even if that failed; or NULL. Owned by the report. */
 const char *report_name(const Report *report);
 
 /* Removes an uncommitted file. *report may be NULL. */

@@ -6,7 +6,7 @@
 
 #define VERSION 1
 
-/* Decimals of numbers, as in --stats. */
+/* Decimals of figures, as in --stats. */
 #define DIGITS 4
 
 static const char *const sides[REPORT_SIDES] = {"before", "after"};

@@ -348,13 +348,13 @@ static void print_shots(OutputFile *f, const ReportSummary *s)
         output_file_print(f, "<p>The first %s of %s shots.</p>\n", report_count(s->shot_count).text,
                           report_count(s->shots_seen).text);
     if (s->pictured > 1)
-        output_file_print(f, "<p>One of %" PRId64 " shots has pictures.</p>\n", s->pictured);
+        output_file_print(f, "<p>One in %" PRId64 " shots has pictures.</p>\n", s->pictured);
     for (int i = 0; i < s->shot_count; i++)
         if (s->shots[i].picture)
             print_article(f, &s->shots[i], i + 1);
     output_file_print(f, "<div class=\"scroll\" role=\"region\" aria-labelledby=\"shots-table\" "
                          "tabindex=\"0\"><table class=\"shots\">\n"
-                         "<caption id=\"shots-table\">All shots: mean over their frames, before "
+                         "<caption id=\"shots-table\">Shots: mean over their frames, before "
                          "\xE2\x86\x92 after.</caption>\n<thead><tr><th scope=\"col\">Shot</th>"
                          "<th scope=\"col\">From</th><th scope=\"col\">Frames</th>");
     for (int i = 0; i < REPORT_FIGURES; i++)
@@ -389,8 +389,8 @@ void report_page(OutputFile *f, const ReportSummary *s, const ReportAbout *about
     output_file_print(
         f, "<section aria-labelledby=\"words\">\n<h2 id=\"words\">What is "
            "measured</h2>\n<p>Luma of each frame without black bars. Before: as decoded. After: as "
-           "equalized, not yet encoded; local contrast and noise are measured in the pixels, the "
-           "other figures computed with the curve.</p>\n<dl class=\"words\">\n");
+           "equalized, not yet encoded. Its local contrast and noise are measured in the pixels; "
+           "its other figures are computed with the curve.</p>\n<dl class=\"words\">\n");
     for (int i = 0; i < REPORT_FIGURES; i++)
         output_file_print(f, "<div><dt>%s</dt><dd>%s</dd></div>\n", report_figure_texts[i].name,
                           report_figure_texts[i].meaning);

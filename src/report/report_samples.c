@@ -7,12 +7,12 @@
 
 #define SAMPLES (BLOCK_SIDE * BLOCK_SIDE)
 
-/* Blocks whose mean is less than this above black, in 8-bit codes, count as black: they show no
- * noise. */
+/* A block shows no noise and counts as black if its mean exceeds black by less than this, in 8-bit
+ * codes. */
 #define ABOVE_BLACK 1.5
 
-/* A block is still if its mean changes by no more than this share of its samples' mean absolute
- * difference plus this many codes: as in src/equalizer/noise.h. */
+/* As in src/equalizer/noise.h, a block is still if its mean changes by at most STILL_SHARE of the
+ * mean absolute difference of its samples, plus STILL_CODES. */
 #define STILL_SHARE 0.35
 #define STILL_CODES 0.15
 
