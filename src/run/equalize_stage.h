@@ -7,8 +7,7 @@
  * frames of other inputs are only counted.
  *
  * One thread, the window's, calls these functions unless they say otherwise. Only
- * equalize_stage_stop(), equalize_stage_close(), equalize_stage_attach() and
- * equalize_stage_detach() may wait.
+ * equalize_stage_stop() and equalize_stage_close() may wait.
  */
 #ifndef LUMEQ_RUN_EQUALIZE_STAGE_H
 #define LUMEQ_RUN_EQUALIZE_STAGE_H
@@ -75,8 +74,8 @@ void equalize_stage_allow_device(EqualizeStage *stage, int allowed);
 /* While `hold` is true, drops live frames. */
 void equalize_stage_hold(EqualizeStage *stage, int hold);
 
-/* Drops frames that are too late, if later ones are available: frames that end after `from` and no
- * later than `to` (positions, see Decoded). */
+/* Drops frames that are too late, if later ones are available: frames that end after `from`, and at
+ * most the usual time to equalize a frame after `to` (positions, see Decoded). */
 void equalize_stage_set_late(EqualizeStage *stage, int64_t from, int64_t to);
 
 /* Number of frames that wait to be received. */

@@ -16,7 +16,7 @@ typedef struct StatsArrays {
 /* Empty statistics for the library to fill; `arrays` may be NULL. */
 LumeqFrameStats equalizer_init_stats(StatsArrays *arrays);
 
-/* Reports the library's last error in this thread. */
+/* Reports the library's last error in this thread. Returns MEDIA_INPUT. */
 int equalizer_failed(MediaError *error);
 
 /* True if these parameters may change a frame. */
@@ -35,13 +35,13 @@ LumeqFrame equalizer_frame(const AVFrame *in, const AVFrame *out);
 LumeqSync equalizer_sync(const AVFrame *in);
 
 /* The luma of `before`, the frame before `in`, as a previous image for the library. It has no
- * planes if `before` is NULL or differs from `in` in size, format, range or memory. */
+ * planes if `before` is NULL or differs from `in` in size, margins, format, range or memory. */
 LumeqImage equalizer_previous(const AVFrame *before, const AVFrame *in);
 
-/* If one of the two frames is on a GPU and the other on the host, downloads the former. This
- * happens after the decoder has changed between GPU and software. Keep a reference to the original
- * `in`: the next frame will be compared with it. `before` may be NULL. Returns 0, or an AVERROR if
- * the GPU may be lost. */
+/* If one of two frames that are otherwise alike is on a GPU and the other on the host, downloads
+ * the former. This happens after the decoder has changed between GPU and software. Keep a reference
+ * to the original `in`: the next frame will be compared with it. `before` may be NULL. Returns 0,
+ * or an AVERROR if the GPU may be lost. */
 int equalizer_colocate(FrameMemory *memory, AVFrame *before, AVFrame *in);
 
 /* Makes the output for `in`, with its own chroma if `chroma`. Without `memory`, returns a reference

@@ -23,11 +23,11 @@ typedef struct FrameRows {
 } FrameRows;
 
 /* Counts a frame in host memory in its display orientation; `mirrored` swaps left and right. 0, or
- * -1 if its format is unknown. */
+ * -1 if picture_format() does not support its format. */
 int frame_scopes_count(Scopes *scopes, const struct AVFrame *frame, int mirrored);
 
 /* Counting in two steps, for frames on a GPU. The first lists the rows to count in each plane,
- * which the caller then downloads. Returns the number of planes, or -1 if the format is unknown. */
+ * which the caller then downloads. Returns the number of planes, or -1 as above. */
 int frame_scopes_rows(FrameRows rows[FRAME_ROWS_PLANES], const struct AVFrame *frame, int mirrored);
 
 /* The second step: counts the downloaded rows, as many as frame_scopes_rows() listed. */

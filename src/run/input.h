@@ -30,20 +30,20 @@ typedef struct InputSpan {
 } InputSpan;
 
 typedef struct InputOptions {
-    int64_t from_us; /* position from the start of the source, to write a file; -1: its start */
+    int64_t from_us; /* drops frames before this position of the source; -1: none */
     int64_t to_us;   /* drops frames from this position on; -1: no limit */
     int64_t frames;  /* maximum number of frames after each start; -1: all */
     int range;       /* AVCOL_RANGE_* to override the stream's, or AVCOL_RANGE_UNSPECIFIED */
     DeinterlaceMode deinterlace;
     DecoderOptions decoder;
-    int copy;              /* true: reads the packets of other streams, too */
+    int copy;              /* true: returns the packets of other streams, too */
     const InputSpan *span; /* or NULL */
     /* True: decodes only the first frame; packets come as if all frames were decoded. The part ends
      * at `film_end`, absolute, AV_TIME_BASE units; AV_NOPTS_VALUE: at its usual end. */
     int packets_only;
     int64_t film_end;
-    int shown; /* true: for a window, which ignores copy, span, packets_only and film_end */
-    void (*wake)(void *opaque); /* called when a frame is queued or a thread has ended; or NULL */
+    int shown; /* true: for a window; from_us, copy, span, packets_only and film_end are ignored */
+    void (*wake)(void *opaque); /* called when a frame is queued or decoding has ended; or NULL */
     void *opaque;
 } InputOptions;
 
@@ -66,7 +66,7 @@ int input_start(Input *input, const InputStart *start, MediaError *error);
 /*
  * Takes the next frame or packets, which the caller then owns. Returns like queue_take();
  * AVERROR_EOF: the part or the source has ended, or the source was stopped; AVERROR_EXIT: the input
- * was stopped; or a fault of the decoder. Any thread.
+ * was stopped (in a window: AVERROR_EOF); or a fault with `error` filled. Any thread.
  *
  * For a file, times are shifted so that the earliest track in use starts at 0.
  */
@@ -97,7 +97,7 @@ double input_duration(const Input *input);
 int64_t input_frames(const Input *input);
 
 /* Ends the threads, even if they wait, and frees the queued frames. A waiting input_take() returns
- * AVERROR_EXIT. */
+ * as described there. */
 void input_stop(Input *input);
 
 /* ---- while stopped ---- */

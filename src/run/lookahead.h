@@ -22,7 +22,7 @@ typedef struct LookaheadOptions {
 
 typedef struct Lookahead Lookahead;
 
-/* All that the options point to must outlive the lookahead. MEDIA_INPUT. */
+/* All that the options point to must outlive the lookahead. Close it even after a fault. */
 int lookahead_open(Lookahead **lookahead, const LookaheadOptions *options, MediaError *error);
 
 /* Call before lookahead_start() if the parameters depend on the first frames: measures one
@@ -31,8 +31,8 @@ int lookahead_open(Lookahead **lookahead, const LookaheadOptions *options, Media
 int lookahead_survey(Lookahead *lookahead, const LumeqParams *params, int64_t *frames,
                      int64_t *filtered, MediaError *error);
 
-/* Begins to make curves. `depth`: number of bits with which frames of 8 bits are equalized; 0: 8.
- * MEDIA_INPUT. */
+/* Begins to make curves. `depth`: frames of fewer bits are equalized with this many; 0: with their
+ * own. MEDIA_INPUT. */
 int lookahead_start(Lookahead *lookahead, const LumeqParams *params, int depth, MediaError *error);
 
 /* Waits for the next frame and its curve, which the caller unrefs: returns 1, or 0 after the last.

@@ -25,11 +25,11 @@ typedef struct MeasurePass {
 } MeasurePass;
 
 /* Stores the marks of frames[0] and frames[1], or 0 for NULL. Each is measured against the next
- * frame in the array, which is shown before it. MEDIA_INPUT. */
+ * frame in the array, which is shown before it. MEDIA_INPUT, MEDIA_LOST. */
 int measure_pass_marks(LumeqContext *context, const LumeqParams *params, AVFrame *const frames[3],
                        uint32_t marks[2], MediaError *error);
 
-/* Reads to the end of the part, or until a stop. MEDIA_INPUT, or a fault of take(). */
+/* Reads to the end of the part, or until a stop. MEDIA_INPUT, MEDIA_LOST, or a fault of take(). */
 int measure_pass_run(MeasurePass *pass, MediaError *error);
 
 #endif

@@ -37,7 +37,7 @@ typedef struct PipelineParts {
     void (*note)(const char *line); /* takes one line for the user; any thread */
 } PipelineParts;
 
-/* Starts the threads. MEDIA_INPUT. */
+/* Starts the threads. MEDIA_INPUT, MEDIA_USAGE; *pipeline is then NULL. */
 int pipeline_start(Pipeline **pipeline, const PipelineParts *parts, MediaError *error);
 
 /* Waits for the next frame, or copied packets without a frame; the caller frees it. Returns 0,

@@ -36,8 +36,8 @@ int queue_open(Queue **queue, const QueueOptions *options);
  * queue_end() or queue_stop(). */
 int queue_put(Queue *queue, void *item, int64_t bytes, QueueWait wait);
 
-/* Waits until an item of unknown size would fit. The room remains unless another thread puts an
- * item. Returns 0, or AVERROR_EXIT like queue_put(). */
+/* Waits for room for an item of 0 bytes, unless drop() would make room. The room remains unless
+ * another thread puts an item. Returns 0, or AVERROR_EXIT like queue_put(). */
 int queue_wait_for_room(Queue *queue);
 
 /* Takes the oldest item, which the caller then owns. Returns the code of queue_end() if no items

@@ -20,7 +20,7 @@ typedef struct Sink {
     int (*packet)(void *self, AVPacket *packet, MediaError *error);
     /* Takes a frame whose `out` is set. */
     int (*frame)(void *self, Frame *frame);
-    /* The last call. `complete`: the run was not stopped and has not failed. */
+    /* The last call. `complete`: the loop ended with AVERROR_EOF, which a stop may also cause. */
     void (*end)(void *self, int complete, MediaError *error);
 } Sink;
 
@@ -52,7 +52,7 @@ typedef struct RunLoop {
 typedef int RunNext(void *opaque, Frame **frame, MediaError *error);
 
 /* Runs until the end of the input, the first failure or a stop. Returns the code that ended the
- * run, or 0 after a stop. */
+ * run; after a stop, 0 or AVERROR_EOF. */
 int run_frames(RunLoop *run, RunNext *next, void *opaque, MediaError *error);
 
 /* Runs the stages of a pipeline. Returns 0 at the end of the input and after a stop, or a fault. */

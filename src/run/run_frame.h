@@ -23,8 +23,8 @@ typedef struct Decoded {
     int64_t damage;             /* how often the input was found damaged up to this frame */
     int returned; /* true for the first frame after the camera or URL was gone for a while */
     int preview;  /* true for a frame before the requested position */
-    int skipped;  /* number of frames that the input dropped before it, in a hurry or because a live
-                     input had a newer one */
+    int skipped;  /* number of frames dropped just before it: in a hurry, because they were late, or
+                     because a live input had a newer one */
 } Decoded;
 
 /* Number of earlier frames that applying a curve may refer to. */
