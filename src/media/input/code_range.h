@@ -31,7 +31,7 @@ bool code_range_suits(enum AVPixelFormat format);
  * noise. Returns 0 or AVERROR(ENOMEM). */
 int code_range_add(CodeRange *range, const AVFrame *frame);
 
-/* Call after the last frame: clears the window if the file uses too many codes for stretching. */
+/* Call after the last frame: clears the window, except with CODE_RANGE_USED, if it is too wide. */
 void code_range_decide(CodeRange *range);
 
 /* "uses codes 7600 to 8365 of 65535: stretched" */

@@ -41,8 +41,8 @@ typedef struct DecoderOptions {
     VideoShape shape;
 } DecoderOptions;
 
-/* The source and the memory must outlive the decoder; once it is open, another thread may read the
- * source. Errors: MEDIA_INPUT; *decoder is then NULL. */
+/* The source, the memory and the GPU's device must outlive the decoder. Once it is open, another
+ * thread may read the source. Errors: MEDIA_INPUT; *decoder is then NULL. */
 int decoder_open(Decoder **decoder, const Source *source, const DecoderOptions *options,
                  MediaError *error);
 
@@ -71,8 +71,8 @@ void decoder_join(Decoder *decoder);
 int decoder_send(Decoder *decoder, const AVPacket *packet);
 
 /* Receives the next frame in presentation order, in a direct format (convert.h), in host memory or
- * on the GPU (gpu_frame.h). All frames have the size and format of the first, a pts (in the track's
- * time base) after that of the previous frame, and a color_range. Returns 0, AVERROR(EAGAIN) (send
+ * on the GPU (gpu_frame.h). All frames have the same size and format, a pts (in the track's time
+ * base) after that of the previous frame, and a color_range. Returns 0, AVERROR(EAGAIN) (send
  * a packet), AVERROR_EOF, or MEDIA_INPUT or MEDIA_LOST with a message. */
 int decoder_receive(Decoder *decoder, AVFrame *frame, MediaError *error);
 

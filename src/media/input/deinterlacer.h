@@ -17,7 +17,7 @@ typedef struct Deinterlacer Deinterlacer;
  * frames not flagged as interlaced. Returns 0 or AVERROR. */
 int deinterlacer_open(Deinterlacer **deinterlacer, const AVFrame *first, int all, int threads);
 
-/* Takes ownership of a frame, or NULL at the end. Returns 0 or AVERROR. */
+/* Takes the frame's references and leaves it blank; NULL: the end. Returns 0 or AVERROR. */
 int deinterlacer_send(Deinterlacer *deinterlacer, AVFrame *frame);
 
 /* Receives the next frame, with its original time and duration. Returns 0, AVERROR(EAGAIN) (it

@@ -47,13 +47,13 @@ int demuxer_start(Demuxer *demuxer, int64_t position, MediaError *error);
 /*
  * Reads the next packet of the selected stream, or of any subtitle track, into an empty `packet`.
  * Returns 0; AVERROR_EOF (the end, or no stream is selected); AVERROR(EAGAIN) (no packet yet; only
- * without `wait`); or AVERROR_EXIT (stopped). Any thread, one at a time for each kind. If there is
- * more sound before the next picture than the queue can hold, the rest of that sound is dropped.
+ * without `wait`); AVERROR(ENOMEM); or AVERROR_EXIT (stopped). Any thread, one for each kind. If
+ * more sound comes before the next picture than the queue can hold, the rest of it is dropped.
  */
 int demuxer_read(Demuxer *demuxer, DemuxKind kind, AVPacket *packet, int wait);
 
 /* With DEMUX_IN_ORDER, waits for the packet that is `index` packets after the next one. The demuxer
- * still owns it. Returns 0, AVERROR_EOF, AVERROR_EXIT or AVERROR(EAGAIN) (it is too far ahead).
+ * still owns it. Returns 0, AVERROR(EAGAIN) (it is too far ahead), or an error of demuxer_read().
  * Only for the thread that calls demuxer_read(). */
 int demuxer_peek(Demuxer *demuxer, int index, const AVPacket **packet);
 

@@ -19,7 +19,7 @@ typedef struct NetworkScheme {
 typedef struct NetworkOptions {
     int (*is_stopped)(void *opaque); /* returns not 0 to stop waiting */
     void *opaque;
-    double silence_s; /* after so many seconds without data, the connection counts as lost */
+    double silence_s; /* seconds without data before the connection counts as lost */
 } NetworkOptions;
 
 /* For one thread. */
@@ -29,7 +29,7 @@ typedef struct Network {
     AVIOContext *io;   /* NULL for a session */
     int patient;       /* not 0: no silence limit */
     bool has_segments; /* a playlist; longer silences between its segments are usual */
-    int64_t heard;     /* time of the last data, or start of waiting */
+    int64_t heard;     /* start of the latest wait for data */
     int lost; /* AVERROR of a lost connection (AVERROR_EOF with `has_no_end`); 0: not lost */
 } Network;
 

@@ -21,7 +21,7 @@ typedef struct SourceOptions {
     bool network;     /* `path` is a URL instead, which network_scheme() accepts */
     double silence_s; /* seconds without data before a connection counts as lost */
     /* for source_open(): > 0: reopen a URL that ends, fails or is missing, first after this many
-     * seconds. Each pause is twice the previous one, up to 30 times the first. */
+     * seconds. Except for udp and rtp, pauses double up to 30 times the first. */
     double reconnect_s;
     bool reconnect_live;    /* reopen only a live stream, and only after it has begun */
     int64_t max_pixels;     /* larger frames are refused */
@@ -108,12 +108,12 @@ typedef struct Source {
     bool live;             /* prefer the newest data */
     char *name;            /* for messages: quoted, or "standard input" */
 
-    /* The container's properties: constant once the source is open. source_open.c writes them, or
-     * source_reconnect.c for a reconnecting URL. */
+    /* The container's properties: constant once the source is open. source_open.c writes them;
+     * `format` of a camera source.c, those of a reconnecting URL source_reconnect.c. */
     AVFormatContext *format;
     AVStream *video; /* the track that is equalized */
     unsigned stream_count;
-    struct stat file;                       /* zeros: not a file */
+    struct stat file;                       /* of the file, pipe or device; zeros: a URL */
     PictureList pictures;                   /* each is a frame; empty: a single file */
     int largest_width, largest_height;      /* largest picture size, or 0 if unknown */
     unsigned refused_width, refused_height; /* size that FFmpeg refused on opening, or 0 */
@@ -121,7 +121,7 @@ typedef struct Source {
 
     /* The connection. */
     Camera *camera;              /* NULL: not a camera */
-    Network *network;            /* NULL: a file */
+    Network *network;            /* NULL: a file, a camera, or a reconnecting URL */
     struct Reconnect *reconnect; /* NULL: never reopened */
     SourceBytes bytes;           /* owned by source_open.c */
 
@@ -224,7 +224,7 @@ bool source_can_seek(const Source *source);
  */
 bool source_seek(Source *source, int64_t position);
 
-/* True if it is a file that can be read again from its start. */
+/* True if it can be read again from its start: a file or a seekable URL, and not live. */
 bool source_can_begin_again(const Source *source);
 
 /* Reads the next packet of any stream that existed on opening and is not discarded. Returns 0,

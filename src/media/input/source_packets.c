@@ -673,8 +673,8 @@ int source_check_unchanged(const Source *s, const char *path, MediaError *error)
         path = s->pictures.paths[0];
     if (opened || (stat(path, &now) == 0 && is_other(&s->file, &now)))
         return media_fail(error, MEDIA_INPUT,
-                          "%s changed while it was being read: the decoder that looks ahead must "
-                          "see the same file; --lookahead off needs no second decoder",
+                          "%s changed while it was being read: lumeq reads it twice and needs the "
+                          "same frames each time; --lookahead off reads it once, except in jobs",
                           s->name);
     return 0;
 }

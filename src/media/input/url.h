@@ -19,8 +19,8 @@ bool url_has_user(const char *url);
  * or already a password, or out of memory. */
 char *url_add_password(const char *url, const char *password);
 
-/* Derives a name for files and titles from the last part of the path, or the host; keeps letters,
- * digits, '.', '_' and '-'. "lumeq" if nothing is left. */
+/* Derives a name for files and titles from the last part of the path, or the host; '_' replaces
+ * ASCII characters except letters, digits, '.' and '-'. "lumeq" if nothing is left. */
 void url_file_name(const char *url, char *name, size_t size);
 
 #endif
