@@ -25,7 +25,7 @@ typedef struct Encoder Encoder;
 /*
  * Opens the encoder for frames like `first`, with the track's time base and rate. Frames that the
  * encoder does not accept (pixel format, range, odd size) are adapted. Errors: MEDIA_USAGE (an
- * unknown or refused setting), MEDIA_OUTPUT.
+ * unknown or refused setting), MEDIA_INPUT (a thread cannot be started), MEDIA_OUTPUT.
  */
 int encoder_open(Encoder **encoder, const AVCodec *codec, const EncoderOptions *options,
                  const AVFrame *first, const EncoderTrack *track, int global_header,
@@ -49,7 +49,7 @@ const EncoderNotes *encoder_notes(const Encoder *encoder);
 /* Requests that the next frame becomes a key frame; reliable only with EncoderOptions.cuts. */
 void encoder_ask_key(Encoder *encoder);
 
-/* Sends a frame, NULL at the end; takes no reference. MEDIA_OUTPUT. */
+/* Sends a frame, which the caller keeps; NULL: the end. MEDIA_OUTPUT. */
 int encoder_send(Encoder *encoder, const AVFrame *frame, MediaError *error);
 
 /* Receives the next packet, in the encoder's time base, with its duration. Returns 0,

@@ -26,10 +26,10 @@ typedef struct OutputFile {
     AVIOContext *io;
     const atomic_int *stop; /* if it becomes not 0, waiting for a pipe's reader ends; or NULL */
     char *path;             /* with symbolic links resolved */
-    char *name;             /* path of the file after a commit, even a failed one; else NULL */
+    char *name;             /* path of the file after a commit, even a failed one; or NULL */
     const char *temp_like;  /* path to derive the temporary name from; NULL: `path` */
-    /* Called when the file is complete and synced, before it is renamed; a fault prevents the
-     * rename. Or NULL. */
+    /* Called for OUTPUT_OWN_NAME when the file is complete and synced, before it is renamed; a
+     * fault prevents the rename. Or NULL. */
     int (*whole)(void *opaque, const struct stat *file, MediaError *error);
     void *opaque;
     TempFile temp;

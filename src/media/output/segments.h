@@ -26,8 +26,8 @@ typedef struct SegmentOptions {
 
 typedef struct Segments Segments;
 
-/* Checks the name. The options must outlive the segments. MEDIA_USAGE: the name has a conversion
- * that is not allowed, or no time, or two consecutive segments would share the name. */
+/* Checks the name. The options must outlive the segments; close these even after a failure.
+ * MEDIA_USAGE: a conversion in the name is not allowed, or consecutive segments share a name. */
 int segments_create(Segments **segments, const SegmentOptions *options, MediaError *error);
 
 /*

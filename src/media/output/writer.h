@@ -73,12 +73,12 @@ bool writer_is_precise(const Writer *writer, enum AVPixelFormat from);
 bool writer_takes_gpu_frames(const Writer *writer);
 
 /* Encodes a frame with a time base and a pts above the previous one. The first frame opens the
- * encoder and the file. Takes no reference. AVERROR_EOF: the output is a picture and already has
- * its frame. MEDIA_USAGE, MEDIA_OUTPUT. */
+ * encoder and the file. The caller keeps the frame. AVERROR_EOF: the output is a picture and
+ * already has its frame. MEDIA_USAGE, MEDIA_OUTPUT, and MEDIA_INPUT as for encoder_open(). */
 int writer_frame(Writer *writer, const AVFrame *frame, MediaError *error);
 
 /* For a film encoded in parts: opens the encoder for frames like the film's first, and the file,
- * but encodes nothing. MEDIA_USAGE, MEDIA_OUTPUT. */
+ * but encodes nothing. Errors as for writer_frame(). */
 int writer_open_encoder(Writer *writer, const AVFrame *first, MediaError *error);
 
 /* The open encoder's extradata (its global headers). */
@@ -94,8 +94,8 @@ int writer_encoded(Writer *writer, AVPacket *packet, MediaError *error);
 /* Time base of the encoder's packets. */
 AVRational writer_encoded_base(const Writer *writer);
 
-/* Copies a packet of a mapped stream, in any order relative to the frames. Takes its references and
- * leaves it blank. MEDIA_OUTPUT. */
+/* Copies or converts a packet, in any order relative to the frames, and leaves it blank; ignores
+ * packets of unmapped streams. MEDIA_OUTPUT, or MEDIA_INPUT (too many before the first frame). */
 int writer_packet(Writer *writer, AVPacket *packet, MediaError *error);
 
 /* True if the container can hold sound. */
@@ -136,7 +136,7 @@ bool writer_is_direct(const Writer *writer);
 /* All zeros without segments. */
 SegmentTotals writer_segments(const Writer *writer);
 
-/* The path of the finished file or last segment, or NULL. Valid until the writer is closed. */
+/* The path of the finished file, last segment or sequence, or NULL. Valid until writer_close(). */
 const char *writer_name(const Writer *writer);
 
 /* Frees everything and removes an unfinished file. */
