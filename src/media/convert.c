@@ -115,7 +115,7 @@ enum AVPixelFormat convert_nearest_direct(enum AVPixelFormat format)
         const int far = convert_is_direct(id) && convert_can_make(id)
                             ? distance(to, from, FFMIN(convert_depth(format), 16))
                             : -1;
-        if (far >= 0 && far < least) { /* of equals, FFmpeg lists planar formats first */
+        if (far >= 0 && far < least) { /* among equals, FFmpeg lists planar formats first */
             least = far;
             best = id;
         }

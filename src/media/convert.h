@@ -59,7 +59,7 @@ typedef struct Converter {
  * which has no buffers yet. Other properties (time, side data) are unchanged. If to->colorspace is
  * RGB or unspecified, RGB input becomes BT.709 from 720 lines on, else BT.601, and the field is set
  * to that. Between YUV frames of the same size, chroma is resampled according to chroma_location of
- * both frames (default: left), and per field if it is interlaced. Returns 0 or AVERROR.
+ * both frames (default: left), and per field in interlaced frames. Returns 0 or AVERROR.
  */
 int convert_frame(Converter *converter, const AVFrame *from, AVFrame *to);
 

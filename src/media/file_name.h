@@ -10,7 +10,7 @@ char *file_name_folder(const char *path);
 /* The file name without the folder. */
 const char *file_name_base(const char *path);
 
-/* Maximum length of a file name in this folder, in bytes, so that its path fits into PATH_MAX. */
+/* Maximum length of a file name in this folder, in bytes, for the file system and for PATH_MAX. */
 size_t file_name_room(const char *folder);
 
 /* The length of the longest prefix of a name that has at most `most` bytes and ends with a whole

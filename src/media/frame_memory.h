@@ -43,8 +43,8 @@ AVFrame *frame_memory_output(FrameMemory *memory, const AVFrame *in, int chroma)
  * *host. The caller frees it. Any thread. */
 int frame_memory_download(FrameMemory *memory, AVFrame **host, const AVFrame *frame);
 
-/* From now on, frame_memory_output() allocates frames in the memory of this device
- * (gpu_device_open()), for the GPU's encoder. If the first allocation fails, it makes host frames
+/* From now on, frame_memory_output() allocates frames in the memory of this device (borrowed, see
+ * gpu_device_open()), for the GPU's encoder. If the first allocation fails, it makes host frames
  * from then on. NULL: host frames. Do not change the device while frame_memory_output() runs. */
 void frame_memory_encode_on(FrameMemory *memory, AVBufferRef *device);
 

@@ -13,7 +13,7 @@
 
 #include "media/convert.h"
 
-/* True if the planes are in GPU memory. */
+/* True for such a frame, whose format is AV_PIX_FMT_CUDA. */
 static inline int gpu_frame_is(const AVFrame *frame)
 {
     return frame->format == AV_PIX_FMT_CUDA;
@@ -73,7 +73,7 @@ void gpu_budget_release(const GpuBudget *budget, int64_t *reserved);
 /* Creates a frame like the direct frame `in` for an encoder on this device, with samples that GPU
  * encoders accept and uninitialized planes. *surfaces is the pool for this size and format: NULL at
  * first, freed by the caller. AVERROR(ENOSYS): encoders do not accept the frame's format, odd size
- * or rotation; other AVERROR: no memory. The caller frees the frame. */
+ * or rotation; else no memory, or not the pool's size. The caller frees the frame. */
 int gpu_frame_make(AVFrame **made, AVBufferRef **surfaces, AVBufferRef *device, const AVFrame *in);
 
 /* Leaks an object of a lost GPU on purpose, but keeps it reachable for leak checkers. Any

@@ -40,8 +40,8 @@ void process_signal_all(int number);
  * if the child has closed its end; -1 if nothing has arrived. */
 ssize_t process_read(Process *process, void *bytes, size_t size, int ms);
 
-/* Reads until the child closes its end or `bytes` is full; *used is the number of bytes read. After
- * `ms` milliseconds kills the child and returns 0. */
+/* Reads until the child closes its end or `bytes` is full, and returns 1; *used is the number of
+ * bytes read. After `ms` milliseconds kills the child and returns 0. */
 int process_read_all(Process *process, void *bytes, size_t size, size_t *used, int ms);
 
 /* Calls `take` with each line that has arrived, without its newline. Returns 0 if the child has
@@ -53,7 +53,7 @@ int process_read_lines(Process *process, void (*take)(void *opaque, const char *
 const char *process_words(const char *line);
 
 /* Waits at most `ms` milliseconds (-1: no limit) for the child to end. Returns its status as
- * waitpid() does; -1 if it still runs or its status is unknown. Clears *process. */
+ * waitpid() does; -1 if it still runs or its status is unknown. Always clears *process. */
 int process_wait(Process *process, int ms);
 
 /* Cores that this process may use: at least 1. */

@@ -76,7 +76,7 @@ int camera_open(Camera **camera, const CameraOptions *options, int (*is_stopped)
 AVFormatContext *camera_format(Camera *camera);
 
 /* Waits for the next packet, which stays valid after the camera is gone or closed. Returns 0,
- * AVERROR_EXIT (stopped) or AVERROR_EOF (gone, without CameraOptions.wait). */
+ * AVERROR_EXIT (stopped), AVERROR(ENOMEM) or AVERROR_EOF (changed, or gone without `wait`). */
 int camera_read(Camera *camera, AVPacket *packet);
 
 void camera_close(Camera **camera);
