@@ -73,7 +73,7 @@ void gpu_budget_release(const GpuBudget *budget, int64_t *reserved);
 /* Creates a frame like the direct frame `in` for an encoder on this device, with samples that GPU
  * encoders accept and uninitialized planes. *surfaces is the pool for this size and format: NULL at
  * first, freed by the caller. AVERROR(ENOSYS): encoders do not accept the frame's format, odd size
- * or rotation; else no memory, or not the pool's size. The caller frees the frame. */
+ * or rotation; others: no memory, or not the size of the pool. The caller frees the frame. */
 int gpu_frame_make(AVFrame **made, AVBufferRef **surfaces, AVBufferRef *device, const AVFrame *in);
 
 /* Leaks an object of a lost GPU on purpose, but keeps it reachable for leak checkers. Any

@@ -16,7 +16,7 @@ void media_log_install(int verbose, void (*print)(const char *line),
 
 /* What FFmpeg logged about a failure. {0}: nothing. */
 typedef struct LogNote {
-    char error[256]; /* the first line of an error, or "" */
+    char error[256]; /* the first line that reports an error, or "" */
     /* size of a picture that FFmpeg refused as too large, or 0 */
     unsigned refused_width, refused_height;
     int damage;  /* not 0: a demuxer or codec reported damage, see log.c */

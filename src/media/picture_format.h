@@ -44,7 +44,7 @@ typedef struct PictureFormat {
     int full_range;   /* 0: limited range: at 8 bits, luma is 16..235 and chroma 16..240 */
     PictureTransfer transfer;
     int wide_gamut; /* BT.2020 primaries; others are treated as the screen's */
-    double peak;    /* in nits: for PQ, that of the stream if declared; else 1000 */
+    double peak;    /* nits; for PQ, the stream's declared peak, if any; else 1000 */
     double aspect;  /* pixel aspect: width / height */
     bool has_turn;  /* the frame has its own display matrix */
     PictureTurn turn;

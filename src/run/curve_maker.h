@@ -94,7 +94,7 @@ typedef struct PlannedCurves {
     const Source *source; /* source of the frames */
     const char *path;     /* of the input */
     int64_t taken;        /* number of curves taken; starts at 0 */
-    bool differs;         /* set if a frame was not the measured one, or after the last curve */
+    bool differs;         /* set if a frame was not the measured one, or came after the last */
 } PlannedCurves;
 
 /* Returns 1 and the curve of the next frame, which the caller unrefs. 0: `in` is not the measured

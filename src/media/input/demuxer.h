@@ -47,8 +47,8 @@ int demuxer_start(Demuxer *demuxer, int64_t position, MediaError *error);
 /*
  * Reads the next packet of the selected stream, or of any subtitle track, into an empty `packet`.
  * Returns 0; AVERROR_EOF (the end, or no stream is selected); AVERROR(EAGAIN) (no packet yet; only
- * without `wait`); AVERROR(ENOMEM); or AVERROR_EXIT (stopped). Any thread, one for each kind. If
- * more sound comes before the next picture than the queue can hold, the rest of it is dropped.
+ * without `wait`); AVERROR(ENOMEM); or AVERROR_EXIT (stopped). Any thread, one at a time per kind.
+ * If more sound comes before the next picture than the queue can hold, the rest of it is dropped.
  */
 int demuxer_read(Demuxer *demuxer, DemuxKind kind, AVPacket *packet, int wait);
 

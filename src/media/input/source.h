@@ -108,8 +108,8 @@ typedef struct Source {
     bool live;             /* prefer the newest data */
     char *name;            /* for messages: quoted, or "standard input" */
 
-    /* The container's properties: constant once the source is open. source_open.c writes them;
-     * `format` of a camera source.c, those of a reconnecting URL source_reconnect.c. */
+    /* The container's properties: constant once the source is open. Written by source_open.c,
+     * by source.c for a camera, and by source_reconnect.c for a reconnecting URL. */
     AVFormatContext *format;
     AVStream *video; /* the track that is equalized */
     unsigned stream_count;

@@ -25,7 +25,7 @@ typedef struct TempFile {
 typedef struct OutputFile {
     AVIOContext *io;
     const atomic_int *stop; /* if it becomes not 0, waiting for a pipe's reader ends; or NULL */
-    char *path;             /* with symbolic links resolved */
+    char *path;             /* output_file_check() resolves symbolic links */
     char *name;             /* path of the file after a commit, even a failed one; or NULL */
     const char *temp_like;  /* path to derive the temporary name from; NULL: `path` */
     /* Called for OUTPUT_OWN_NAME when the file is complete and synced, before it is renamed; a
