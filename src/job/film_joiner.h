@@ -8,8 +8,8 @@
 
 typedef struct FilmJoiner FilmJoiner;
 
-/* The plan must outlive the joiner. MEDIA_INPUT: parts are missing, too short, damaged or of
- * another plan; the message names them. Close the joiner in any case. */
+/* The plan must outlive the joiner. MEDIA_INPUT: parts or their statistics are missing, or a part
+ * is empty, damaged or of another plan; MEDIA_OUTPUT. Close the joiner in any case. */
 int film_joiner_open(FilmJoiner **joiner, const JobPlan *plan, MediaError *error);
 
 /* Returns 0, or MEDIA_INPUT if a part was encoded with other extradata. */
@@ -19,7 +19,8 @@ int film_joiner_check(const FilmJoiner *joiner, const uint8_t *extradata, int si
 /* The decoding time of the next packet in the encoder's time base; INT64_MAX at the end. */
 int64_t film_joiner_next(const FilmJoiner *joiner);
 
-/* Returns 1 and the next packet, 0 at the end, MEDIA_INPUT or MEDIA_OUTPUT. */
+/* Returns 1 and the next packet, or 0 at the end. MEDIA_INPUT: a part cannot be read, and its file
+ * was removed, so that --resume makes it again. MEDIA_OUTPUT. */
 int film_joiner_read(FilmJoiner *joiner, AVPacket *packet, MediaError *error);
 
 void film_joiner_close(FilmJoiner **joiner);
@@ -27,7 +28,7 @@ void film_joiner_close(FilmJoiner **joiner);
 /* The path of the statistics of a part. */
 JobPath film_joiner_rows(const JobPlan *plan, int part);
 
-/* True if the part is complete and belongs to this plan. Packets are not verified. */
+/* True if the part belongs to the plan and has its statistics. Its packets are not verified. */
 int film_joiner_has(const JobPlan *plan, int part);
 
 #endif

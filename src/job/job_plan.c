@@ -115,7 +115,7 @@ typedef struct Field {
 #define FIELDS 20
 #define PART_NUMBERS ((int)(sizeof(JobPart) / sizeof(int64_t)))
 
-/* All lines except those of arguments and parts. */
+/* All lines except the title, the arguments, the parts and the last line. */
 static void list_fields(JobPlan *p, Field fields[FIELDS])
 {
     const Field all[FIELDS] = {
@@ -297,7 +297,7 @@ static int refuse_folder(const char *folder, const char *why, MediaError *error)
                       media_quote(folder), why);
 }
 
-/* Returns a descriptor; -ENOENT: the folder does not exist; MEDIA_OUTPUT: it must not be used. */
+/* Returns a descriptor; -ENOENT: the folder does not exist; MEDIA_OUTPUT: it cannot be used. */
 static int open_folder(const char *folder, MediaError *error)
 {
     struct stat about;
@@ -398,7 +398,7 @@ int job_folder_make(const char *folder, MediaError *error)
 #define HEX "[0-9a-f]"
 #define MARK HEX HEX HEX HEX HEX HEX HEX HEX
 
-/* Patterns of a job's files, and of their temporary names. */
+/* Matches the names of a job's files. */
 #define NAMES "@(plan|joining|@(curves|part|measured)-" PART "|rows-" PART ".@(csv|jsonl))"
 
 static void remove_one(int fd, const char *name)

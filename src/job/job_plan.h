@@ -17,25 +17,25 @@
 #define JOB_MAX_PARTS 99999 /* file names of parts have five digits */
 
 typedef struct JobPart {
-    int64_t first, frames; /* number of the first frame, and their count; 0 until measured */
-    /* Times of the first frame and of the next part's first frame, in the track's time base. In the
-     * first part begin_pts is INT64_MIN, in the last one end_pts may be INT64_MAX. */
+    int64_t first, frames; /* number of its first frame; number of frames; both 0 until measured */
+    /* Its frames have times of at least begin_pts and less than end_pts, in the track's time base.
+     * In the first part begin_pts is INT64_MIN, in the last one end_pts may be INT64_MAX. */
     int64_t begin_pts, end_pts;
     int64_t seek_us;    /* where decoding starts, before the first frame; see InputSpan.seek_us */
-    int64_t before_pts; /* time of the frame before the first one */
-    int64_t curves;     /* checksum of the file of curves */
+    int64_t before_pts; /* time of the previous part's last frame; 0 in the first part */
+    int64_t curves;     /* checksum of the index of `curves-K`, the file of curves */
 } JobPart;              /* int64_t only: a line of the plan has these members in this order */
 
 typedef struct JobPlan {
     char *folder;         /* OUTPUT.lumeq */
-    uint32_t mark;        /* checksum of the text; the files of parts have it, too */
+    uint32_t mark;        /* checksum of the text; `measured-K` and `part-K` have it, too */
     int ready;            /* 0: the parts must be measured; 1: they can be encoded */
     char *program;        /* version of lumeq and its libraries */
     char *input, *output; /* paths */
     char *rows;           /* path of --stats, or NULL */
     /* Size and modification time of the input; no inode, since machines may have copies. */
     int64_t input_size, input_ns;
-    TextList arguments; /* options that are not at their defaults, as on a command line */
+    TextList arguments; /* see option_arguments() */
     char *asked;        /* --parts or --part-seconds with its value, or NULL */
     int encoder_threads;
     int decoder_threads; /* same in all steps, as concealment of damage may depend on it */
@@ -71,11 +71,11 @@ JobPath job_folder(const char *output);
 /* Sets the plan's size and time of the input. MEDIA_INPUT. */
 int job_input_record(JobPlan *plan, MediaError *error);
 
-/* Returns MEDIA_INPUT if the input file is not the one that was planned. */
+/* Returns MEDIA_INPUT unless the input is a file of the planned size and time. */
 int job_input_check(const JobPlan *plan, MediaError *error);
 
-/* Fills in a zeroed plan from its file. The folder must be that of the output, and `program` the
- * program that wrote the plan. MEDIA_INPUT, MEDIA_OUTPUT. Free the plan in any case. */
+/* Fills in a zeroed plan from its file. Fails if `program` did not write the plan, or the file is
+ * not in its output's folder. MEDIA_INPUT, MEDIA_OUTPUT. Free the plan in any case. */
 int job_plan_read(JobPlan *plan, const char *path, const char *program, MediaError *error);
 
 /* Writes the plan to its folder, and sets its mark. MEDIA_OUTPUT. */
@@ -88,17 +88,17 @@ void job_plan_free(JobPlan *plan);
 
 /* ---- job folder ---- */
 
-/* Name of the file with the note about the film that becomes the output next; see made_print(). */
+/* File with the note of made_print(), written just before the film gets the output's name. */
 #define JOB_JOINING "joining"
 
 /* Returns 0 if the folder may be used or does not exist, else MEDIA_OUTPUT. */
 int job_folder_check(const char *folder, MediaError *error);
 
-/* Makes the folder if it does not exist. MEDIA_OUTPUT. */
+/* Makes the folder if it does not exist, else checks it. MEDIA_OUTPUT. */
 int job_folder_make(const char *folder, MediaError *error);
 
-/* Removes regular files with exactly the names of a job's files, the plan and JOB_JOINING last, so
- * that a join that is killed meanwhile can be repeated. Then removes the folder if it is empty. */
+/* Removes a job's regular files, also temporary ones, the plan and JOB_JOINING last, so that a join
+ * that is killed meanwhile can be repeated. Then removes the folder if it is empty. */
 void job_folder_clear(const char *folder);
 
 #endif

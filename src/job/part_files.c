@@ -34,7 +34,7 @@ int record_writer_open(RecordWriter *w, const JobPlan *plan, RecordKind kind, in
     return output_file_replace(&w->file, path.text, error);
 }
 
-/* Adds bytes to the last record. */
+/* Appends bytes to the newest record. */
 static int record_writer_append(RecordWriter *w, const void *bytes, size_t size, MediaError *error)
 {
     Record *r = &w->records[w->end.count - 1];
@@ -298,7 +298,7 @@ int frame_reader_next(FrameReader *r, MeasuredFrame *frame, MediaError *error)
         return 0;
     const Record *const record = &r->file.records[r->next];
     if (record->first > MAX_BYTES)
-        return record_file_fail(&r->file, "a frame is damaged", error);
+        return record_file_fail(&r->file, "a frame is too large", error);
     if (resize(f, record->first) < 0)
         return media_no_memory(error, MEDIA_OUTPUT);
     uLongf length = f->room;
@@ -384,7 +384,7 @@ int part_curves_next(void *reader, MeasuredFrame *frame, LumeqCurve **curve, Med
 
 /* ---- encoded video ---- */
 
-/* Side data follows the packet's bytes: type and size of 4 bytes each, then its bytes. */
+/* The packet's bytes are followed by those of each side data: type and size (uint32_t), content. */
 int packet_write(RecordWriter *w, const AVPacket *packet, MediaError *error)
 {
     Record head;

@@ -44,7 +44,7 @@ typedef struct RecordEnd {
     uint32_t version, kind;
     uint32_t plan, part; /* the plan's mark (0 for curves), and the part's number */
     int64_t count;       /* number of records, including the last one */
-    uint32_t index, sum; /* checksums of the index, and of the members before this one */
+    uint32_t index, sum; /* checksums of the index, and of the members before `sum` */
 } RecordEnd;
 
 /* {0} is closed. */
@@ -67,7 +67,7 @@ int record_writer_add(RecordWriter *writer, const Record *head, const void *byte
 /* Adds a last record, which is about the whole part, and gives the file its name. MEDIA_OUTPUT. */
 int record_writer_commit(RecordWriter *writer, const void *last, size_t size, MediaError *error);
 
-/* Removes a file that was not committed. */
+/* Frees the records, and removes a file that was not committed. */
 void record_writer_close(RecordWriter *writer);
 
 /* {0} is closed. */
@@ -82,23 +82,24 @@ typedef struct RecordFile {
 } RecordFile;
 
 /* Opens a file of this plan, and reads its index and its last record. Returns -ENOENT without a
- * fault if the file does not exist; MEDIA_INPUT. Close the file in any case. */
+ * fault if the file does not exist; MEDIA_INPUT, MEDIA_OUTPUT. Close the file in any case. */
 int record_file_open(RecordFile *file, const JobPlan *plan, RecordKind kind, int part,
                      MediaError *error);
 
 /* Reports that the file is damaged. MEDIA_INPUT. */
 int record_file_fail(const RecordFile *file, const char *why, MediaError *error);
 
-/* Closes only the stream, since few files can be open at once. The next read opens it again. */
+/* Closes only the stream, to limit the number of open files. The next read opens it again. */
 void record_file_release(RecordFile *file);
 
 void record_file_close(RecordFile *file);
 
-/* A frame's bytes. Files store the compressed differences from the frame before. {0} is empty. */
+/* A frame's packed measure or curve. Files store its differences from the previous frame's bytes,
+ * compressed. {0} is empty. */
 typedef struct FrameBytes {
-    /* The frame, the frame before, their differences, and the compressed differences. */
+    /* The bytes, those of the previous frame, the differences, and the compressed differences. */
     uint8_t *bytes, *last, *changes, *packed;
-    size_t size, room; /* size of `bytes`, also rounded up to words of 4 bytes */
+    size_t size, room; /* size of `bytes`; the same rounded up to a multiple of 4 */
 } FrameBytes;
 
 /* Set .out with record_writer_open(). */
@@ -107,16 +108,17 @@ typedef struct FrameWriter {
     FrameBytes frame;
 } FrameWriter;
 
-/* Returns memory for the bytes of the next frame. NULL: MEDIA_OUTPUT. */
+/* Returns the writer's memory for the bytes of the next frame. NULL: MEDIA_OUTPUT. */
 void *frame_writer_reserve(FrameWriter *writer, size_t size, MediaError *error);
 
 /* Adds the frame with the bytes in the memory of frame_writer_reserve(). MEDIA_OUTPUT. */
 int frame_writer_add(FrameWriter *writer, const MeasuredFrame *frame, MediaError *error);
 
-/* Pack and add a frame with its measure, whose mark is stored as the frame's, or with its curve.
- * `bare`: without histograms. MEDIA_INPUT, MEDIA_OUTPUT. */
+/* Adds a frame, the mark of its measure, and the packed measure. MEDIA_INPUT, MEDIA_OUTPUT. */
 int frame_writer_add_measure(FrameWriter *writer, const MeasuredFrame *frame,
                              const LumeqMeasure *measure, MediaError *error);
+
+/* Adds a frame with its packed curve. `bare`: without histograms. MEDIA_INPUT, MEDIA_OUTPUT. */
 int frame_writer_add_curve(FrameWriter *writer, const MeasuredFrame *frame, const LumeqCurve *curve,
                            int bare, MediaError *error);
 
@@ -129,7 +131,7 @@ typedef struct FrameReader {
     FrameBytes frame;
 } FrameReader;
 
-/* Returns 1 and the next frame, whose bytes are in reader->frame; 0 at the end; MEDIA_INPUT. */
+/* Returns 1 and the next frame, with its bytes in reader->frame; 0 at the end; or a fault. */
 int frame_reader_next(FrameReader *reader, MeasuredFrame *frame, MediaError *error);
 
 void frame_reader_close(FrameReader *reader);
@@ -141,8 +143,8 @@ typedef struct PartMeasures {
     int64_t seek_us;     /* where decoding began; see InputSpan.seek_us */
 } PartMeasures;
 
-/* Opens the measures of a part. MEDIA_INPUT, also if the part is not measured. Close the reader
- * in any case. */
+/* Opens the measures of a part. MEDIA_INPUT, also if the part is not measured; MEDIA_OUTPUT. Close
+ * the reader in any case. */
 int part_measures_open(FrameReader *reader, PartMeasures *measures, const JobPlan *plan, int part,
                        MediaError *error);
 
@@ -157,7 +159,7 @@ typedef struct FilmMeasures {
     LumeqMeasure *measure;
 } FilmMeasures;
 
-/* Returns 1 and the next frame, whose measure `film` owns; 0 at the end; MEDIA_INPUT. */
+/* Returns 1, the next frame, and its measure in film->measure; 0 at the end; MEDIA_INPUT. */
 int film_measures_next(FilmMeasures *film, MeasuredFrame *frame, MediaError *error);
 
 void film_measures_close(FilmMeasures *film);
@@ -172,7 +174,7 @@ int packet_write(RecordWriter *writer, const AVPacket *packet, MediaError *error
  * does not begin with a closed group of pictures. */
 int packets_commit(RecordWriter *writer, const uint8_t *extradata, int size, MediaError *error);
 
-/* Reads packet number `index`. MEDIA_INPUT: it is damaged; MEDIA_OUTPUT: out of memory. */
+/* Reads packet number `index`. MEDIA_INPUT: it cannot be read; MEDIA_OUTPUT: out of memory. */
 int packet_read(RecordFile *file, int64_t index, AVPacket *packet, MediaError *error);
 
 #endif
