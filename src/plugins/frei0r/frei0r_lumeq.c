@@ -113,7 +113,7 @@ void f0r_get_param_value(f0r_instance_t instance, f0r_param_t value, int index)
         *(double *)value = f->numbers[index];
 }
 
-/* Unknown profiles and refused numbers have no effect. */
+/* An unknown profile has no effect. If the library refuses a number, all settings stay. */
 static void set_params(Filter *f)
 {
     LumeqParams p = {.size = sizeof(p)};

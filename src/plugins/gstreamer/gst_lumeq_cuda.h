@@ -24,10 +24,10 @@ gboolean gst_lumeq_cuda_open(GstElement *element, GstObject **context, LumeqConf
 /* Takes the context that another element or the application offers, unless *context is set. */
 void gst_lumeq_cuda_set_context(GstElement *element, GstContext *offer, GstObject **context);
 
-/* Answers another element's query for the context. FALSE if the query asks for something else. */
+/* Answers another element's query for the context. FALSE for other queries, or if none is known. */
 gboolean gst_lumeq_cuda_answer(GstElement *element, GstQuery *query, GstObject *context);
 
-/* Puts a pool of CUDA memory first in an allocation query. */
+/* Puts a pool of CUDA memory first in an allocation query. FALSE if its caps are unusable. */
 gboolean gst_lumeq_cuda_put_pool(GstQuery *query, GstObject *context);
 
 /* Maps a picture for the GPU. FALSE if it is not in the context's CUDA memory. */

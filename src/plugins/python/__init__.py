@@ -310,7 +310,7 @@ class Equalizer:
 
     def set(self, **settings: Unpack[Settings]) -> None:
         """Changes settings. The next frame shows the change in full, whatever smooth is. A profile sets all settings but
-        await_noise. After an error, all settings stay as they were."""
+        await_noise and transfer. After an error, all settings stay as they were."""
         with self._lock:
             params = set_params(self._params, settings)
             check(lib.lumeq_set_params(self._native, byref(params)), self._native)

@@ -156,7 +156,7 @@ static int64_t get_int(const VSFrame *frame, const char *name, int64_t otherwise
     return missing ? otherwise : value;
 }
 
-/* Only planes that were made writable (of an output) may be written to. */
+/* Only planes for which getWritePtr() was called may be written to. */
 static LumeqImage image_of(const Filter *f, const VSFrame *frame, const VSAPI *vs)
 {
     const VSVideoFormat *format = &f->info.format;
@@ -175,7 +175,7 @@ static LumeqImage image_of(const Filter *f, const VSFrame *frame, const VSAPI *v
     return image;
 }
 
-/* Fills in everything but the measure. */
+/* Sets the frame's transfer, and its moment except the time. */
 static void note_frame(const Filter *f, Plan *plan, int n, const VSFrame *frame, const VSAPI *vs)
 {
     const int64_t transfer = get_int(frame, "_Transfer", 0, vs);
@@ -414,7 +414,7 @@ static void VS_CC free_filter(void *instance, VSCore *core, const VSAPI *vs)
     free(f);
 }
 
-/* Frees the script's node. That frees `frames`, which frees the filter. */
+/* Called when the script's node is freed. Frees `frames`, which frees the filter. */
 static void VS_CC free_equalizer(void *instance, VSCore *core, const VSAPI *vs)
 {
     (void)core;
