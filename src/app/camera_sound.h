@@ -11,8 +11,8 @@ typedef struct CameraSound CameraSound;
 
 /* Opens the microphone of a camera recording and adds its track to the writer's options. Call it
  * before the camera opens, so that no sound is missed. *sound is NULL if no sound is recorded;
- * warns if there is no microphone. MEDIA_USAGE: no microphone of this name, or the output holds no
- * sound. */
+ * warns if there is no microphone. MEDIA_USAGE: no microphone of this name, or --microphone is on
+ * the command line but the output cannot hold sound. */
 int camera_sound_open(CameraSound **sound, const Options *options, const Writer *writer,
                       TrackOptions *tracks, MediaError *error);
 

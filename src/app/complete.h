@@ -2,8 +2,7 @@
 #ifndef LUMEQ_APP_COMPLETE_H
 #define LUMEQ_APP_COMPLETE_H
 
-/* Prints the candidates for the last word, which the shell then filters. `words` has no program
- * name. */
+/* Prints candidates for the last word; the shell filters them. `words` has no program name. */
 void complete(int count, char **words);
 
 #endif

@@ -9,7 +9,7 @@
 
 #define CODES 256 /* number of 8-bit codes */
 
-/* Smaller values of members of LumeqFrameStats are not visible, and not mentioned. */
+/* Smaller values are not visible, and not mentioned. */
 #define VISIBLE_LIFT 1.05
 #define VISIBLE_STRENGTH 0.15
 #define VISIBLE_CHANGE 1.0 /* in 8-bit codes */
@@ -17,7 +17,7 @@
 
 #define VISIBLE_NOISE 1.0 /* in 8-bit codes */
 
-/* Kinds that a line names at most. After the first, each needs this percentage of the frames. */
+/* Maximum number of kinds that a line names. Each but the first needs MIN_PERCENT of the frames. */
 #define MAX_KINDS 3
 #define MIN_PERCENT 5
 

@@ -35,8 +35,8 @@ static int displayed_find(Displayed *w, const AVFrame *frame, MediaError *error)
     return 0;
 }
 
-/* Converts (x, y) of the displayed picture to a coordinate of the stored frame, whose size along it
- * is `length`. x_turn, y_turn: how that coordinate moves with x and with y: 1, -1 or 0. */
+/* Converts (x, y) of the displayed picture to one coordinate of the stored frame. `length`: the
+ * frame's size in that direction; x_turn, y_turn: how it grows with x and with y: 1, -1 or 0. */
 static double stored(const Displayed *w, int x_turn, int y_turn, int x, int y, int length)
 {
     const int all = x_turn ? w->width : w->height;
@@ -227,7 +227,7 @@ static void place_pictures(Comparison *c, const AVFrame *frame)
     const int across = c->displayed.turn.xx != 0, first = left_is_first(&c->displayed);
     const int seam = find_seam(c, frame), side = c->kind == VIEW_COMPARE_SIDE;
     const int length = across ? frame->width : frame->height;
-    const int from = side ? 0 : seam; /* first row or column shown of the second picture */
+    const int from = side ? 0 : seam; /* first visible row or column of the second picture */
     BlendPlace low = {0, 0, frame->width, frame->height}, high = low;
     *(across ? &low.width : &low.height) = seam;
     *(across ? &high.x : &high.y) = from;

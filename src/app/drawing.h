@@ -10,7 +10,7 @@ typedef struct Drawing Drawing;
 /* Sets NULL if the options draw nothing; the other functions accept NULL. MEDIA_INPUT. */
 int drawing_open(Drawing **drawing, const Options *options, MediaError *error);
 
-/* A sink that draws into frames, which all have the size and format of the first one. Warns if
+/* A sink that draws into frames, which must all have the first one's size and format. Warns if
  * there is no room for the panel. Copies a frame first if its memory is shared. */
 Sink drawing_sink(Drawing *drawing);
 

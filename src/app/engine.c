@@ -115,7 +115,7 @@ int engine_open(Engine *engine, const Options *o, int all_planes, MediaError *er
         if (!engine->decodes)
             say(SAY_DETAILS, "decoding in software: %s", why);
     }
-    /* A GPU copies from pinned memory; the CPU reads any. */
+    /* Only a GPU needs pinned memory, for its copies. */
     const FrameAllocator allocator = {alloc_host, free_host, engine->context,
                                       all_planes || engine->decodes ||
                                           equalizer_writes_chroma(&params)};

@@ -26,7 +26,7 @@ typedef struct Engine {
 } Engine;
 
 /* Returns LumeqConfig.cpu_without: the complement of the environment variable LUMEQ_CPU_MASK, which
- * is a sum of the LUMEQ_CPU_* that the program may use. */
+ * is a sum of the LUMEQ_CPU_* that the program may use; 0 if it is not set. */
 unsigned engine_cpu_without(void);
 
 /* Returns the library's configuration. The engine must not move while a context uses it. */
@@ -40,8 +40,8 @@ int engine_open(Engine *engine, const Options *options, int all_planes, MediaErr
 /* If a GPU equalizes, keeps frames on it for the encoder. Call before the first frame. */
 void engine_encode_on_gpu(Engine *engine);
 
-/* Sets the options of a source's decoder that depend on the engine. The engine must outlive the
- * decoder. */
+/* Sets the options of a source's decoder that depend on the engine or on the source. The engine
+ * must outlive the decoder. */
 void engine_decoder(Engine *engine, const Options *options, const Source *source,
                     DecoderOptions *decoder);
 
@@ -61,7 +61,7 @@ bool engine_is_lost(const Engine *engine);
 void engine_close(Engine *engine);
 
 /* Decides --hwdec: true if the GPU that equalizes should decode this codec. AV_CODEC_ID_NONE: true
- * if it should decode any codec. */
+ * if it should decode at least one. */
 int hwdec_choice(const Options *options, enum AVCodecID codec);
 
 #endif

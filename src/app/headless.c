@@ -131,7 +131,7 @@ static bool is_pipe_input(const Options *o)
            (S_ISFIFO(file.st_mode) || S_ISSOCK(file.st_mode));
 }
 
-/* Returns the reason why there is no lookahead, or NULL. *impossible: no option can change that. */
+/* Returns why there is no lookahead, or NULL. *impossible: --lookahead cannot force one. */
 static const char *why_no_lookahead(const Run *run, bool *impossible)
 {
     const Options *o = run->options;

@@ -31,9 +31,9 @@ typedef struct RunResult {
     int is_changed;       /* a camera came back with another size, format or rate */
     double seconds;       /* of video */
     char why[1024];       /* the error, or the damage of the input; "" if neither */
-    char summary[512];    /* of a file, instead of printing it; "" if the run failed */
+    char summary[512];    /* instead of printing it; "" for cameras, or if the run failed */
     ProgressShare *share; /* set by the caller: updated during the run; or NULL */
-    Trial *trial; /* set by the caller: write nothing, print no progress and no summary; or NULL */
+    Trial *trial; /* set by the caller: write nothing; no progress, summary or errors; or NULL */
 } RunResult;
 
 /* `stop` is RUN_ON; a signal handler may set RUN_INTERRUPTED. Prints messages and returns the exit

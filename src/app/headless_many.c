@@ -53,7 +53,7 @@ typedef struct Many {
     int64_t frames;
     double seconds; /* of video */
     Progress progress;
-    double size, done; /* bytes of all inputs, and of those that are done */
+    double size, done; /* bytes of the inputs to process, and of those that are done */
 } Many;
 
 /* True if a line for each file would be too much to read. */
@@ -172,8 +172,8 @@ static int next_file(void *many)
     return -1;
 }
 
-/* Prints one line about a finished file: its summary, and notes that no earlier file had. In a long
- * list, a file that succeeded without such notes gets no line. */
+/* Prints one line about a finished file: its summary and notes. If it succeeded, leaves out notes
+ * that were printed before; in a long list, a success without other notes gets no line. */
 static void say_file(Many *m, const ListedFile *file, const TaskAnswer *answer)
 {
     const bool take_finished = file->code == EXIT_DONE;

@@ -77,8 +77,8 @@ int job_step_finish(JobFilm *film);
 /* Encodes a part. */
 int job_step_segment(JobFilm *film, int part);
 
-/* Joins the parts, unless the output is complete already. Removes the folder unless film->local.
- * *code: EXIT_DONE, EXIT_DAMAGED or EXIT_OUTPUT. */
+/* Joins the parts. Unless film->local, first checks if the output is already complete, and at last
+ * removes the folder. *code: EXIT_DONE, EXIT_DAMAGED, or EXIT_OUTPUT without the statistics. */
 int job_step_join(JobFilm *film, int *code);
 
 #endif

@@ -35,7 +35,7 @@
 #define USUAL_RATE 25.0    /* frames per second, if the container has no rate */
 
 /* A part is measured again, from this many microseconds earlier, if the frames before it differ
- * from the last ones of the previous part. Each further try goes back four times as far. */
+ * from the last ones of the previous part. Each further step back is four times as long. */
 #define FIRST_STEP_US INT64_C(4000000)
 
 /* Returns the absolute path, which the caller frees. NULL: out of memory. */
@@ -47,7 +47,7 @@ static char *absolute(const char *path)
     return text_print("%s/%s", folder, path);
 }
 
-/* Fills in the members of the plan that the options alone determine. */
+/* Fills in the members of the plan that are known before the film is opened. */
 static int begin_plan(JobFilm *f)
 {
     const Options *o = &f->options;
@@ -168,8 +168,7 @@ static int try_encoder(JobFilm *f)
 
 /* ---- the list of parts ---- */
 
-/* Returns the first time from `time_us` on at which an overlay updates its numbers. Parts begin at
- * such times. */
+/* Returns the first time from `time_us` on at which --overlay updates its numbers. */
 static int64_t next_interval(int64_t time_us)
 {
     return (panel_interval(time_us - 1) + 1) * PANEL_NUMBERS_US;
@@ -273,8 +272,9 @@ static int measure_part(JobFilm *f, int number, int64_t seek_us, int64_t *frames
 }
 
 /* Opens the measures of a part. `last`: the marks (measure_mark()) of the previous part's last two
- * frames, or NULL. If decoding gave other marks for these frames when this part was measured,
- * measures the part again, from further back. Measures a damaged part once more in any case. */
+ * frames, or NULL. If these frames had other marks when the part was measured, measures it again,
+ * from further back, until the marks are equal or decoding began at the start of the film. Also
+ * measures a damaged part once more. */
 static int open_measures(JobFilm *f, int part, const uint32_t last[2], FrameReader *reader,
                          PartMeasures *measures)
 {
@@ -446,7 +446,7 @@ static int plan_part(Planning *p, int number)
     return ret;
 }
 
-/* Writes the curves of all parts, and describes what they do in plan->picture. */
+/* Writes the curves of all parts, and stores a description of their effect in plan->picture. */
 static int plan_curves(JobFilm *f, FilmMeasures in)
 {
     JobPlan *plan = &f->plan;

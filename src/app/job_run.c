@@ -25,7 +25,7 @@
 #include "media/output/output_file.h"
 #include "media/process.h"
 
-/* Fewest cores that one run keeps busy: measured with ffv1, whose encoder has 4 slices. */
+/* Minimum of cores that one run keeps busy: measured with ffv1, whose encoder has 4 slices. */
 #define CORES_OF_RUN 4
 
 #define MAX_TEXT 64    /* bytes of "part N: " */
@@ -41,7 +41,7 @@ typedef struct JobRun {
     pid_t pid;
     JobFilm film;
     const char *path; /* of the plan */
-    bool is_planned;  /* a process has written the plan */
+    bool is_planned;  /* the plan exists */
     int step;
     int next, count; /* the next part; the number of parts (1 for a step of the whole film) */
     int existing;    /* parts that were written before */
@@ -51,7 +51,7 @@ typedef struct JobRun {
     TaskPool pool;
 } JobRun;
 
-/* Runs in a child process: CUDA does not work after fork() if this process has used it. */
+/* Runs in a child process: once a process has used CUDA, those that it forks cannot use it. */
 static int count_gpus(void *opaque, int pipe)
 {
     char why[128];

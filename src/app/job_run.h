@@ -11,8 +11,8 @@
 /* `stop`: see headless_run(). Returns the exit code. */
 int job_run(const Options *options, atomic_int *stop);
 
-/* The number of encoders to run at once, at least 1: that of --jobs, or as many as keep all cores
- * busy. `rows`: height of the pictures; 0: unknown. */
+/* The number of encoders to run at once: that of --jobs, or as many as keep all cores busy, but at
+ * least one for each GPU of --devices. `rows`: height of the pictures; 0: unknown. */
 int job_run_at_a_time(const Options *options, int rows);
 
 /* The GPU that --devices gives to process number `slot`, or that of --device. */

@@ -198,7 +198,7 @@ static int write_segment(Segment *s)
         return f->error.fault;
     stats_flush(s->stats);
     if (stats_commit(s->stats, 0) < 0)
-        return media_fail(&f->error, MEDIA_OUTPUT, "the statistics of part %d are missing",
+        return media_fail(&f->error, MEDIA_OUTPUT, "the statistics of part %d could not be written",
                           s->number);
     const uint8_t *extradata = writer_extradata(f->writer, &size);
     return packets_commit(&s->writer, extradata, size, &f->error);
@@ -366,7 +366,7 @@ static int open_join(Joining *j)
         return media_no_memory(&f->error, MEDIA_OUTPUT);
     if (!is_ready(f))
         return f->error.fault;
-    /* An edited plan may name any file for the statistics, so lumeq join never replaces it. */
+    /* An edited plan may name any file for --stats, so lumeq join never replaces that file. */
     if (f->options.overwrite && !f->local && f->plan.rows && access(f->plan.rows, F_OK) == 0)
         return media_fail(&f->error, MEDIA_USAGE,
                           "--stats %s exists, and lumeq join -y only replaces the output; remove "

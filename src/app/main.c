@@ -172,7 +172,7 @@ static void hide_secrets(int argc, char **argv)
     }
 }
 
-/* Returns the first line of --password-file, which the caller frees, or NULL with an error. */
+/* Returns the first line of --password-file, which the caller frees, also after an error. */
 static char *read_password(const char *path, MediaError *error)
 {
     char *line = NULL;

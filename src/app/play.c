@@ -418,7 +418,7 @@ static int open_player(Play *p, Source *source, MediaError *error)
     const Options *o = p->options;
     const PlayerSettings settings = window_settings_all(&p->settings);
     const int is_auto = o->keep_open == OPTIONS_AUTO;
-    /* False if another program started lumeq: it redirects at least one of the two. */
+    /* False if another program started lumeq and redirected one of these streams. */
     const int is_on_terminal = isatty(STDIN_FILENO) && isatty(STDERR_FILENO);
     RememberedWindow window = {.volume = -1};
     if (p->remembered)

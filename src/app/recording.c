@@ -43,8 +43,8 @@ typedef struct RecorderState {
     int done;                /* the thread has ended, so closing does not wait */
 } RecorderState;
 
-/* Encodes and writes a file in a thread of its own, so that callers never wait for the encoder.
- * Drops and counts frames that come too fast. */
+/* Encodes and writes a file in a thread of its own, so that a window never waits for the encoder:
+ * frames that come too fast are dropped and counted. */
 struct Recorder {
     const Options *options;
     const char *path; /* OUTPUT, or `name` */
@@ -55,7 +55,7 @@ struct Recorder {
     int losses;         /* source_losses() before the recording */
     CameraSound *sound; /* or NULL */
     Drawing *drawing;
-    Queue *queue; /* of Frame *, each with a picture or a packet */
+    Queue *queue; /* of Frame *, each with a picture or a packet, or empty: see take_frame() */
     pthread_t thread;
     int running;
     atomic_int partial;

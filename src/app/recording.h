@@ -52,7 +52,7 @@ void window_recording_follow(WindowRecording *recording, PlayerRecording *to);
 int window_recording_release(WindowRecording *recording);
 
 /* Completes the recording, as NAME.partial.EXT if `partial`, waits for it and prints the result.
- * Returns 0 or the fault of any recording so far. */
+ * Returns 0, or the fault of the first recording that failed. */
 int window_recording_end(WindowRecording *recording, int partial);
 
 /* Call after all threads that bring frames and packets have ended. */

@@ -13,7 +13,7 @@ typedef struct Remembered Remembered;
  * memory or without a home folder. */
 Remembered *remembered_open(void);
 
-/* Restores settings that the command line does not give. */
+/* Restores settings that the command line does not give; with --reference, none. */
 void remembered_apply(const Remembered *remembered, WindowSettings *settings);
 
 /* The window's volume, or -1, and its size, or 0 x 0. The caller may change them. */

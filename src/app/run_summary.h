@@ -34,7 +34,7 @@ typedef struct RunFigures {
  * description. */
 Sink figures_sink(RunFigures *figures);
 
-/* Logs the figures with -v. `planned`: there was a lookahead. */
+/* Prints the figures: only with -v, except those of --deflicker. `planned`: with a lookahead. */
 void figures_say_details(const RunFigures *figures, int planned);
 
 /* ---- losses ---- */

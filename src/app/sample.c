@@ -75,8 +75,8 @@ static void draw_sheet(const Sheet *s, const Canvas *canvas, int columns, Rect c
     text_close(&text);
 }
 
-/* Writes a sheet of at least one pair as a PNG. Cells fit the largest picture, whose size may
- * change within a film. */
+/* Writes a sheet of at least one pair as a PNG. Cells fit the largest picture, since sizes may
+ * differ within a film. */
 static int write_sheet(const Sheet *s, const char *path, int overwrite, MediaError *error)
 {
     Rect cell = {0};
@@ -282,7 +282,7 @@ static int run_pieces(Sample *s)
     if (error->fault)
         return -error->fault;
     if (!s->sheet.count) {
-        say(SAY_NORMAL, "no piece has a picture in its middle, so no sheet was written");
+        say(SAY_NORMAL, "no piece is long enough for a picture, so no sheet was written");
         return code;
     }
     if (write_sheet(&s->sheet, s->sheet_path, o->overwrite, error) < 0)

@@ -327,8 +327,8 @@ static int replace(int fd, const char *path, int flags)
     return ret;
 }
 
-/* Closes inherited descriptors that no option names, and gives up the right to read terminals,
- * whose input is for the shell. Returns 0 or an errno. */
+/* Closes inherited descriptors that no option names (standard input then becomes /dev/null), and
+ * gives up the right to read terminals, whose input is for the shell. Returns 0 or an errno. */
 static int limit_descriptors(const Options *o)
 {
     char path[32];
@@ -391,7 +391,7 @@ static const char forbidden[] =
     "mq_getsetattr mq_notify mq_open mq_timedreceive mq_timedsend mq_unlink msgctl msgget msgrcv "
     "msgsnd semctl semget semop semtimedop shmat shmctl shmdt shmget socketpair";
 
-/* All that a run without CUDA may call. */
+/* Calls that a run without CUDA may make, besides some of `internet`, ioctl() and fchmod(). */
 static const char allowed[] =
     /* files */
     "access close close_range copy_file_range creat dup dup2 dup3 faccessat faccessat2 fadvise64 "

@@ -32,7 +32,7 @@ const char *sandbox_lack(void);
 int sandbox_say(const Options *options, MediaError *error);
 
 /* Gives up the rights for good. Call before the first thread, and before a driver is loaded. Closes
- * inherited files that no option names. MEDIA_USAGE: as above. */
+ * inherited files that no option names. MEDIA_USAGE: the kernel refuses --sandbox on. */
 int sandbox_enter(const Options *options, SandboxKind kind, MediaError *error);
 
 /* A hint for an encoder that cannot be opened, if that may be due to the sandbox; else NULL. */

@@ -61,8 +61,8 @@ int setup_start_opening(SourceOpening **opening, const Options *options, const c
 /* True if a file must be read in real time, since the output is watched. */
 bool setup_is_paced(const Options *options, const Source *source);
 
-/* Options of the input, and those of its decoder that depend on `options` alone. `writer` is NULL
- * if nothing is written. */
+/* Options of the input, and those of its decoder that engine_decoder() does not set. `writer` is
+ * NULL if nothing is written. */
 InputOptions setup_video(const Options *options, const Writer *writer);
 
 /* ---- the output ---- */

@@ -1,4 +1,4 @@
-/* SIGINT, SIGTERM and SIGHUP. */
+/* Handlers of signals that end or pause the program. */
 #ifndef LUMEQ_APP_SIGNALS_H
 #define LUMEQ_APP_SIGNALS_H
 

@@ -13,7 +13,7 @@
 
 typedef struct StatsFile StatsFile;
 
-/* One row. Times in seconds and microseconds. */
+/* One row. `time` is in seconds, the members in _us in microseconds. */
 typedef struct StatsRow {
     int64_t frame, pts;
     double time;

@@ -67,7 +67,7 @@ void say_wrapped(const char *text, int column, int indent, int width);
 /* True if standard error is a terminal with escape sequences. */
 int say_on_terminal(void);
 
-/* The width of the terminal `fd`; 80 if it is not a terminal. */
+/* The width of the terminal `fd` in columns; 80 if it is unknown. */
 int say_columns(int fd);
 
 #endif

@@ -84,7 +84,7 @@ int virtual_camera_open(VirtualCamera **camera, const Options *options, atomic_i
     return ret;
 }
 
-/* ---- pictures; called with the lock held ---- */
+/* ---- pictures; hold the lock for end_run(), upright() and set() ---- */
 
 static void end_run(VirtualCamera *v)
 {

@@ -4,7 +4,7 @@
  * window is paused.
  *
  * A failure ends the run: the stop flag becomes RUN_OVER, and virtual_camera_check() returns the
- * error. Functions are not thread-safe unless noted, and accept NULL for `camera`.
+ * error. Not thread-safe unless noted. All functions but virtual_camera_is_unwatched() accept NULL.
  */
 #ifndef LUMEQ_APP_VIRTUAL_CAMERA_H
 #define LUMEQ_APP_VIRTUAL_CAMERA_H
@@ -33,8 +33,8 @@ int virtual_camera_open(VirtualCamera **camera, const Options *options, atomic_i
                         MediaError *error);
 
 /* Starts to repeat pictures at the source's frame rate. `watch`: also report when a source camera
- * disappears and returns; the source must then outlive the virtual camera. MEDIA_USAGE if the
- * source is the same device. */
+ * disappears and returns. With `watch` or virtual_camera_sink(), the source must outlive the
+ * virtual camera. MEDIA_USAGE: the source is the same device; MEDIA_INPUT. */
 int virtual_camera_start(VirtualCamera *camera, const Source *source, int watch, MediaError *error);
 
 /* Writes a picture. The first one sets size and format; other sizes are scaled. `captured_at`: time

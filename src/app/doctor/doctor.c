@@ -219,7 +219,7 @@ static bool is_denied(const char *node)
     return denied;
 }
 
-/* `why`: the library's reason. In a container, the hint is to start it with GPUs. */
+/* `why`: the library's reason. In a container, most hints are to start it with GPUs. */
 static void put_no_gpu(Section *s, const char *why)
 {
     const char *hint = "update the driver, or restart the machine; nvidia-smi shows if it works";

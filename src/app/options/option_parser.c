@@ -21,7 +21,7 @@
 
 /* Words of the command line that are not options; {0} is empty. */
 typedef struct OptionNames {
-    const char **all; /* the caller's array, as long as argv */
+    const char **all; /* becomes Options.inputs; has room for argc names and a NULL */
     int count;
 } OptionNames;
 

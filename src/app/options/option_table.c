@@ -116,7 +116,7 @@ const Option option_table[] = {
      "encode N parts at once, or N files into DIR/; auto: by the number of cores [no parts, one "
      "file at a time]"},
     {"devices", 0, OPTION_TEXT, UNPLANNED, FIELD(devices), 0, 0, "all|N,N...",
-     "with --jobs: spread the parts over these GPUs [--device]"},
+     "with --jobs: spread the parts or files over these GPUs [--device]"},
     {"resume", 0, OPTION_FLAG, ONCE | UNPLANNED, FIELD(resume), 0, 0, NULL,
      "continue an interrupted run of --jobs or into DIR/; keep finished parts and files"},
     {"parts", 0, OPTION_INTEGER, ONCE | UNPLANNED, FIELD(parts), 1, MAX_PARTS, "N",

@@ -56,13 +56,13 @@ typedef enum OptionsHwdec {
     OPTIONS_HWDEC_NO,
 } OptionsHwdec;
 
-/* Strings point into argv or into the settings file's text. Options that are not given have the
- * default of the help; without a default, numbers are -1 and strings NULL, unless noted. */
+/* Unless noted, strings point into argv or into the settings file's text, and options that are not
+ * given have the default of the help or, without a default, -1 (numbers) or NULL (strings). */
 typedef struct Options {
     const char *input;
     const char **inputs; /* all INPUTs, beginning with `input`; Options owns the array */
     int input_count;
-    const char *output;
+    const char *output;  /* may be output_folder */
     char *output_folder; /* owned: OUTPUT and a slash, if OUTPUT is a folder that exists; or NULL */
     int null_output, overwrite, overlay;
     double segment_time; /* seconds of each segment; 0: no segments */
