@@ -43,7 +43,7 @@ typedef struct JobPlan {
     int codes[2];        /* range of codes, first to last, that is stretched; 0 0: none */
     int64_t zero;        /* see input_zero() */
     AVRational time_base;
-    int64_t frames;
+    int64_t frames; /* an estimate until `ready`, like length_us */
     int64_t length_us;
     int64_t film_end; /* see InputOptions.film_end */
     char *damage;     /* the sentence about damage in the input, or NULL */
