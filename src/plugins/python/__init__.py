@@ -590,7 +590,7 @@ _OPTIONS = ("backend", "device", "threads", "depth", "shift", "range", "format")
 
 
 def _split(arguments: Any) -> tuple[Context, Any]:
-    """The shared context for these options, and the settings among them."""
+    """The shared context for the options among the arguments, and the other arguments."""
     options = {name: arguments.pop(name) for name in _OPTIONS if name in arguments}
     return _context(**options), arguments
 
