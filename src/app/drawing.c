@@ -35,8 +35,8 @@ static int displayed_find(Displayed *w, const AVFrame *frame, MediaError *error)
     return 0;
 }
 
-/* Converts (x, y) of the displayed picture to one coordinate of the stored frame. `length`: the
- * frame's size in that direction; x_turn, y_turn: how it grows with x and with y: 1, -1 or 0. */
+/* Converts (x, y) of the displayed picture to one coordinate of the stored frame, 0..`length`.
+ * x_turn, y_turn: how this coordinate changes with x and with y: 1, -1 or 0. */
 static double stored(const Displayed *w, int x_turn, int y_turn, int x, int y, int length)
 {
     const int all = x_turn ? w->width : w->height;

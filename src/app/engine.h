@@ -40,8 +40,7 @@ int engine_open(Engine *engine, const Options *options, int all_planes, MediaErr
 /* If a GPU equalizes, keeps frames on it for the encoder. Call before the first frame. */
 void engine_encode_on_gpu(Engine *engine);
 
-/* Sets the options of a source's decoder that depend on the engine or on the source. The engine
- * must outlive the decoder. */
+/* Sets memory, threads, GPU and codes of a source's decoder, which the engine must outlive. */
 void engine_decoder(Engine *engine, const Options *options, const Source *source,
                     DecoderOptions *decoder);
 

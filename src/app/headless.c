@@ -420,7 +420,8 @@ static void say_details(const Run *run)
     if (decoder_is_on_gpu(decoder))
         where = "on the GPU";
     else if (!run->video_options.decoder.gpu)
-        where = "in software, which is faster here";
+        where = run->pipe ? "in software, since the input is a pipe"
+                          : "in software, which is faster here";
     else if (engine_is_lost(&run->engine))
         where = "in software since the GPU was lost";
     if (run->engine.decodes)

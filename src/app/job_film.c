@@ -40,7 +40,7 @@ static int check_arguments(int argc, char **argv, MediaError *error)
         if (!option_arguments_may_differ(name, n))
             return media_fail(
                 error, MEDIA_USAGE,
-                "%s: the options of the film are in the plan; steps only take --backend, "
+                "%s: the options of the film are in the plan; with a step, use only --backend, "
                 "--device, --threads, --open-timeout, --sandbox, --progress, --color, -q, -v and "
                 "-y",
                 media_quote(arg));

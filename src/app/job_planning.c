@@ -152,8 +152,8 @@ static int open_film(JobFilm *f)
     return job_film_open(f, ignore_packet, NULL);
 }
 
-/* Opens the encoder before the film is measured, to check that it can encode the film. The writer
- * cannot be used afterwards. */
+/* Opens the encoder, to check that it can encode the film, and sets the plan's zero and time base.
+ * The writer cannot be used afterwards. */
 static int try_encoder(JobFilm *f)
 {
     AVFrame *first = NULL;

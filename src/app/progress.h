@@ -38,8 +38,8 @@ typedef struct Progress {
 
     ProgressShare *share; /* also updated; or NULL */
 
-    /* Monotonic times in seconds: the start of the run (set it to count from an earlier one), and
-     * the last update. */
+    /* Monotonic times in seconds: the start of the run (progress_start() keeps one that is set),
+     * and the last update. */
     double started, shown;
 } Progress;
 

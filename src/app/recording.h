@@ -24,8 +24,8 @@ typedef struct WindowRecording {
     int failed;           /* the fault of a failed recording, or 0 */
 } WindowRecording;
 
-/* Checks OUTPUT, if given, and its encoder without touching a file. The options must outlive the
- * recording. MEDIA_USAGE, MEDIA_OUTPUT. */
+/* Checks OUTPUT, if given, and its encoder without touching a file. `options` and `stop` must
+ * outlive the recording. MEDIA_USAGE, MEDIA_OUTPUT. */
 int window_recording_open(WindowRecording *recording, const Options *options,
                           const atomic_int *stop, MediaError *error);
 

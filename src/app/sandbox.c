@@ -56,7 +56,7 @@
 #define ALL_TCP 3                     /* bind and connect; version 4 */
 #define ALL_SCOPES 3                  /* abstract sockets and signals; version 6 */
 
-#define MIN_LANDLOCK 2 /* older versions cannot forbid and allow renames as needed */
+#define MIN_LANDLOCK 2 /* the first with REFER, which limit_files() uses */
 
 #define READ (READ_FILE | READ_FOLDER)
 #define USE_DEVICE (READ | WRITE_FILE | IOCTL_DEV)

@@ -58,7 +58,7 @@ int setup_source_again(Source **source, const Options *options, struct SharedPip
 int setup_start_opening(SourceOpening **opening, const Options *options, const char *path,
                         const atomic_int *stop, MediaError *error);
 
-/* True if a file must be read in real time, since the output is watched. */
+/* True if the input must be read in real time, since a program may watch the output. */
 bool setup_is_paced(const Options *options, const Source *source);
 
 /* Options of the input, and those of its decoder that engine_decoder() does not set. `writer` is

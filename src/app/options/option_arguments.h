@@ -6,8 +6,8 @@
 
 #include "app/options/option_table.h"
 
-/* Calls `take` with an argument for each option that plans store, unless it is at its default or at
- * the profile's value. Returns 0, the first negative value of `take`, or -1: too long a value. */
+/* Calls `take` with an argument for each option that plans store and that is neither at its default
+ * nor at the profile's value. Returns 0, a negative value of `take`, or -1: a value is too long. */
 int option_arguments(const Options *options, int (*take)(void *opaque, const char *argument),
                      void *opaque);
 
