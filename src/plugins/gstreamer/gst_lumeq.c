@@ -31,7 +31,7 @@ typedef struct GstLumeq {
     GstVideoFilter parent;
     Settings settings;
     int changed;          /* set until the equalizer has settings.params */
-    LumeqParams accepted; /* accepted last by the equalizer since the start; size 0: none */
+    LumeqParams accepted; /* the last that the equalizer accepted since the start; size 0: none */
     LumeqEqualizer *equalizer;
     int in_cuda;         /* pictures are in CUDA memory, and the equalizer works in `context` */
     GstObject *context;  /* the pipeline's CUDA context; NULL: none yet */
