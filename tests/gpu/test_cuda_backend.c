@@ -58,7 +58,7 @@ static const Film films[] = {
 
 static Format format_of(const Film *film, int n)
 {
-    static const int sizes[][2] = {{320, 180}, {321, 181}, {640, 361}, {961, 541}, {64, 48}};
+    static const int sizes[][2] = {{320, 180}, {321, 181}, {417, 233}, {515, 301}, {64, 48}};
     const int *size = sizes[n / 8 % COUNT(sizes)];
     return film->format.width ? film->format : (Format){size[0], size[1], n % 4 ? 2 : 0, 1};
 }
