@@ -245,10 +245,7 @@ static void change_by(WindowSettings *s, PlayerSetting setting, int step,
         while (o->reference && is_excluded_mode(o->mode))
             set_profile(s, wrapped(o->profile, step > 0 ? 1 : -1, profile_count + 1));
         break;
-    case PLAYER_STRENGTH:
-        o->strength = stepped_strength(s, step, seen);
-        o->is_profile_strength = 0;
-        break;
+    case PLAYER_STRENGTH: o->strength = stepped_strength(s, step, seen); break;
     case PLAYER_CLIP: /* after MAX_CLIP comes 0, no limit; auto counts as DEFAULT_CLIP */
         value = o->clip == LUMEQ_CLIP_AUTO ? DEFAULT_CLIP : o->clip;
         value = value == 0 ? MAX_CLIP * CLIP_RATIO : value;

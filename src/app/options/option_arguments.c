@@ -93,7 +93,6 @@ static int take_one(const Option *option, const char *value,
     return n < 0 || (size_t)n >= sizeof(argument) ? -1 : take(opaque, argument);
 }
 
-/* The strength that a profile sets counts as different from the same --strength. */
 static int differs(const Option *option, const Options *o, const Options *base)
 {
     const void *a = (const char *)o + option->offset, *b = (const char *)base + option->offset;
@@ -101,9 +100,7 @@ static int differs(const Option *option, const Options *o, const Options *base)
         const char *x = *(const char *const *)a, *y = *(const char *const *)b;
         return x != y && (!x || !y || strcmp(x, y) != 0);
     }
-    return memcmp(a, b, option_size(option)) != 0 ||
-           (option->offset == offsetof(Options, strength) &&
-            o->is_profile_strength != base->is_profile_strength);
+    return memcmp(a, b, option_size(option)) != 0;
 }
 
 int option_arguments(const Options *o, int (*take)(void *opaque, const char *argument),

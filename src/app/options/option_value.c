@@ -336,15 +336,11 @@ size_t option_size(const Option *option)
 void option_copy(const Option *option, Options *to, const Options *from)
 {
     memcpy((char *)to + option->offset, (const char *)from + option->offset, option_size(option));
-    if (option->offset == offsetof(Options, strength))
-        to->is_profile_strength = from->is_profile_strength;
 }
 
 int option_set(const Option *option, Options *options, const char *value, const Refusal *refusal)
 {
     const Setting setting = {option, value, (char *)options + option->offset, refusal};
-    if (option->offset == offsetof(Options, strength))
-        options->is_profile_strength = 0;
     return types[option->type].set(&setting);
 }
 
@@ -354,10 +350,6 @@ void option_set_profile(Options *options)
     const Refusal refusal = {unused, sizeof(unused), ""};
     if (options->profile < 1)
         return;
-    for (const ProfileSetting *s = profiles[options->profile - 1].settings; s->option; s++) {
-        const Option *option = option_find(s->option, strlen(s->option));
-        (void)option_set(option, options, s->value, &refusal);
-        if (option->offset == offsetof(Options, strength))
-            options->is_profile_strength = 1;
-    }
+    for (const ProfileSetting *s = profiles[options->profile - 1].settings; s->option; s++)
+        (void)option_set(option_find(s->option, strlen(s->option)), options, s->value, &refusal);
 }

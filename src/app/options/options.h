@@ -68,8 +68,7 @@ typedef struct Options {
     double segment_time; /* seconds of each segment; 0: no segments */
     int64_t keep;        /* bytes of segments to keep; 0: all */
 
-    int profile;             /* number of the profile from 1, or 0 */
-    int is_profile_strength; /* the profile, not --strength, set the strength */
+    int profile; /* number of the profile from 1, or 0 */
     LumeqMode mode;
     LumeqChroma chroma;
     LumeqBars bars;

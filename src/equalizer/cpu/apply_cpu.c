@@ -239,8 +239,8 @@ static int apply_fields(const Apply *whole)
     return ret;
 }
 
-/* True if the table raises some code enough to matter; always true with tiles and with haze that is
- * cleared by cells. */
+/* True if output luma must be bounded: a cell of the table is raised (curve_is_raised()), there are
+ * tiles or cleared haze, and chroma is scaled, outside the reference. */
 static int bounds_luma(const LumeqApplyJob *job)
 {
     const CurveGain *gain = job->table->gain;
@@ -250,8 +250,7 @@ static int bounds_luma(const LumeqApplyJob *job)
     return raised && job->write > 1 && job->curve.chroma && !job->curve.reference;
 }
 
-/* Bounds luma over saturated colours by the input, which is other memory. Haze's colour does not
- * count. */
+/* Limits the rise of luma where the input, without the colour of haze, is saturated. */
 static void bound_band(void *priv, int band)
 {
     const Apply *a = priv;

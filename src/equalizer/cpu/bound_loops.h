@@ -36,7 +36,7 @@ static inline int32_t bound_one(int32_t from, int32_t to, int32_t far, int32_t r
     return (least & taken) | (to & ~taken);
 }
 
-/* The smaller of the larger components before and after haze is taken. */
+/* The larger component, before or after haze is removed, whichever is less. */
 static inline int32_t bound_far(int32_t first, int32_t second, int32_t one, int32_t other)
 {
     const int32_t far = first > second ? first : second, left = one > other ? one : other;

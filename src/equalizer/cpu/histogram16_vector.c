@@ -184,42 +184,28 @@ count_rows(uint32_t *hist, DeepPairs *pairs, int tables, int most_bins, const vo
             hist[i] += counters[t * room + i];
 }
 
-/* Codes of at most 8 bits are counted as bytes, in blocks that fit the second-level cache. */
-#define BLOCK_BYTES (1 << 16)
-#define BLOCK_WIDTH 2048
-
-/* Writes a row's codes as bytes; their order does not matter. */
-static inline void to_bytes(uint8_t *bytes, const uint16_t *row, int width, int shift, int last)
-{
-    const __m256i most = _mm256_set1_epi16((short)last);
-    int x = 0;
-    for (; x + 32 <= width; x += 32) {
-        fetch_ahead(row + x);
-        _mm256_storeu_si256((void *)(bytes + x),
-                            _mm256_packus_epi16(deep_codes(row + x, shift, most),
-                                                deep_codes(row + x + 16, shift, most)));
-    }
-    for (; x < width; x++)
-        bytes[x] = (uint8_t)(row[x] >> shift < last ? row[x] >> shift : last);
-}
-
+/* Codes of at most 8 bits are counted as bytes. As many rows as fit are converted together. */
 static void count_bytes(uint32_t *hist, const void *src, ptrdiff_t stride, int width, int height,
                         const CurveParams *params)
 {
-    uint8_t bytes[BLOCK_BYTES];
-    const int block = width < BLOCK_WIDTH ? width : BLOCK_WIDTH, rows = BLOCK_BYTES / block;
-    for (int top = 0; top < height; top += rows)
-        for (int left = 0; left < width; left += block) {
-            const int wide = width - left < block ? width - left : block;
-            const int high = height - top < rows ? height - top : rows;
-            for (int y = 0; y < high; y++)
-                to_bytes(
-                    bytes + y * wide,
-                    (const uint16_t *)(const void *)((const uint8_t *)src + (top + y) * stride) +
-                        left,
-                    wide, params->shift + params->fraction, params->bins - 1);
-            VECTOR_NAME(lumeq_histogram8)(hist, bytes, wide, wide, high, params);
+    uint8_t bytes[LUMEQ_MAX_SIDE];
+    const int shift = params->shift + params->fraction, last = params->bins - 1;
+    const __m256i most = _mm256_set1_epi16((short)last);
+    for (int y = 0, rows = LUMEQ_MAX_SIDE / width; y < height; y += rows) {
+        uint8_t *to = bytes;
+        const int count = height - y < rows ? height - y : rows;
+        for (int i = 0; i < count; i++) {
+            const uint16_t *row = (const void *)((const uint8_t *)src + (y + i) * stride);
+            int x = 0;
+            for (; x + 32 <= width; x += 32, to += 32) /* their order does not matter */
+                _mm256_storeu_si256((void *)to,
+                                    _mm256_packus_epi16(deep_codes(row + x, shift, most),
+                                                        deep_codes(row + x + 16, shift, most)));
+            for (; x < width; x++)
+                *to++ = (uint8_t)(row[x] >> shift < last ? row[x] >> shift : last);
         }
+        VECTOR_NAME(lumeq_histogram8)(hist, bytes, width, width, count, params);
+    }
 }
 
 void VECTOR_NAME(lumeq_histogram16)(uint32_t *hist, const void *src, ptrdiff_t stride, int width,

@@ -537,7 +537,7 @@ static uint32_t rise_alpha(const CurveParams *p, const CurveResult *before, cons
                                       : (uint32_t)(((now - past) << 16) / (now - target));
 }
 
-/* Takes the share of changes of light back that w->curve adds. A fade from black is no change. */
+/* Takes back the `share` of a change of light that w->curve adds, except in a fade from black. */
 static void even_light(const CurveParams *p, const CurveResult *past, CurveResult *result,
                        uint32_t share, CurveWork *w)
 {

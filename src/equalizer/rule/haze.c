@@ -86,16 +86,16 @@ HazeTint haze_tint(const HazeCell *cells, int width, int height, const LumeqRect
 #define CLEAR_PLAIN (4 << 8)   /* cells whose tones span no more stay as they are, */
 #define CLEAR_DETAIL (16 << 8) /* and these are cleared wholly; Q8 */
 #define CLEAR_LIGHTER 18       /* so many cells have at least the haze's light */
-#define CLEAR_MEAN 122         /* 128ths of the light before, as the cells tell it */
+#define CLEAR_MEAN 122         /* 128ths of the light before, as a mean of the cells */
 #define CLEAR_LIFT 26624       /* the steepest lift, Q15 of the range */
 
-#define CHANGE_PART 16 /* light changes by one part in so many */
+#define CHANGE_PART 16 /* the slope is that for changes of 1/16 */
 
 /* Tones of a cell above black, after the curve, Q8. */
 typedef struct Tones {
     uint32_t low, high; /* three quarters of the cell are below `high` */
     uint32_t veil;
-    uint32_t mean, spread; /* half of the cell each is this much darker and lighter */
+    uint32_t mean, spread; /* a half of the cell is this much darker, the other lighter */
 } Tones;
 
 uint32_t haze_veil(const HazeCell *cell)
@@ -158,13 +158,12 @@ static int32_t lift_back(const Tones *tones, const HazeClear *clear, uint32_t li
     uint64_t before = 0, after = 0, steepest = 0;
     for (int i = 0; i < MEASURE_CELLS; i++) {
         const Tones *t = &tones[i];
-        const uint32_t halves[2] = {t->mean - t->spread, t->mean + t->spread};
+        const int32_t halves[2] = {(int32_t)(t->mean - t->spread), (int32_t)(t->mean + t->spread)};
         before += 2 * t->mean;
         for (int k = 0; k < 2; k++) {
-            const uint32_t code =
-                (uint32_t)haze_lined((int32_t)halves[k], 0, (int32_t)light, clear->gain[i]);
-            after += code;
-            steepest += code < range ? (uint64_t)code * (range - code) / range : 0;
+            const int64_t code = haze_lined(halves[k], 0, (int32_t)light, clear->gain[i]);
+            after += (uint64_t)code;
+            steepest += code < range ? (uint64_t)(code * (range - code) / range) : 0;
         }
     }
     const uint64_t wanted = before * CLEAR_MEAN / 128;
@@ -175,14 +174,13 @@ static int32_t lift_back(const Tones *tones, const HazeClear *clear, uint32_t li
 HazeClear haze_clear(const HazeState *haze, uint32_t share, const uint32_t nodes[256], int black,
                      int white, int depth)
 {
-    static const HazeClear none;
-    HazeClear clear = none;
+    HazeClear clear = {0};
     Tones tones[MEASURE_CELLS];
     uint32_t gain[MEASURE_CELLS];
     int32_t sorted[MEASURE_CELLS];
     const uint32_t range = (uint32_t)(white - black) << 8;
     if (!share)
-        return none;
+        return clear;
     for (int i = 0; i < MEASURE_CELLS; i++) {
         const uint32_t low = above(output(nodes, haze->low[i]), black);
         const uint32_t mean = above(output(nodes, haze->mean[i]), black);
@@ -195,8 +193,8 @@ HazeClear haze_clear(const HazeState *haze, uint32_t share, const uint32_t nodes
         sorted[i] = (int32_t)tones[i].high;
     }
     qsort(sorted, MEASURE_CELLS, sizeof(sorted[0]), compare);
-    const uint32_t lightest = (uint32_t)sorted[MEASURE_CELLS - CLEAR_LIGHTER];
-    const uint32_t light = lightest < 256 ? 256 : least_of(lightest, range);
+    const uint32_t light =
+        least_of(most_of((uint32_t)sorted[MEASURE_CELLS - CLEAR_LIGHTER], 256), range);
     for (int i = 0; i < MEASURE_CELLS; i++)
         gain[i] = own_gain(&tones[i], light, share);
     smooth_gains(gain, clear.gain);

@@ -7,8 +7,8 @@
  */
 #include "equalizer/rule/light.h"
 
-/* The fewest cells that tell a change. Darker ones, in 256ths of codes of 8 bits above black, do
- * not count, nor do those above 15/16 of the range. */
+/* Minimum number of cells for a change, and the least light of a cell that counts, in 256ths of
+ * codes of 8 bits above black. Cells above 15/16 of the range do not count either. */
 #define EVEN_CELLS 9
 #define EVEN_DARK (4 << 8)
 
@@ -136,8 +136,8 @@ uint64_t light_read(const CurveParams *p, const uint32_t *curve, uint64_t code)
     return value < black ? black : value < white ? value : white;
 }
 
-/* D(x) - black, for x above black: `even` times x up to the knee, where x or the result is 7/8 of
- * the range, then a line to white. */
+/* Returns `even` times x, both above black, up to a knee, where x or the result is 7/8 of the
+ * range; from there a line to white. */
 static uint64_t evened(uint64_t x, uint64_t range, uint32_t even)
 {
     const uint64_t high = range - range / 8;

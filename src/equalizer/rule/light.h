@@ -25,14 +25,14 @@ uint32_t light_bin(const CurveParams *p, int bin);
 /* The same for all bins. */
 void light_bins(const CurveParams *p, uint32_t *codes);
 
-/* The factor, Q16, for a share of the change of the cells' light from `then` to `now`. `change`, a
- * factor less 1 (Q16), begins at 0: it moves by `alpha` (Q16) to the change that two thirds of the
- * cells share, and counts as far as four fifths do. So a change of all cells counts at once, and
- * what passes through the picture hardly does. */
+/* Returns the factor for codes above black that takes back `share` of a change of light: from
+ * `then`, the cells' means that the curve was made for, to `now`. `change` is the state between
+ * frames: 0 at first, it moves by `alpha` to the change that two thirds of the cells share. The
+ * factor follows it as far as four fifths share it, so objects that pass hardly count. All Q16. */
 uint32_t light_factor(const CurveParams *p, uint32_t share, const uint32_t *then,
                       const uint32_t *now, uint32_t alpha, int32_t *change);
 
-uint32_t light_limited(uint32_t factor);
+uint32_t light_limited(uint32_t factor); /* to 0.7..1.4 */
 
 /* The curve at a code in range, Q16, interpolated between bins. */
 uint64_t light_read(const CurveParams *p, const uint32_t *curve, uint64_t code);
