@@ -178,10 +178,11 @@ class InFfmpeg(Case):
 
     @unittest.skipIf(SHORT, "long")
     def test_the_bundled_clip(self):
-        """The clip is small, but has the matrix of HD, which the shader must detect."""
+        """The clip is small, but has the matrix of HD, which the shader must detect. Its light wavers, which the program
+        evens out."""
         frames = self.both(SMALL, (400, 224) if SMALL.endswith("tests/lumeq-sample.mkv") else (1280, 720))
         shares = [agreement(*frame) for frame in frames]
-        self.assertGreaterEqual(sum(shares[SECOND:]) / len(shares[SECOND:]), 0.98)
+        self.assertGreaterEqual(sum(shares[SECOND:]) / len(shares[SECOND:]), 0.95)
 
     def test_hdr(self):
         """A dark scene beside white paper and a lamp."""
