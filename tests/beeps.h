@@ -17,7 +17,7 @@
 
 #define BEEP_PI 3.14159265358979323846
 
-/* The sample at `time` seconds: a sine that rises and falls within 2 ms. */
+/* The sample at `time` seconds: in a beep, a sine that fades in and out for 2 ms each; else 0. */
 static inline double beep_sample(double time)
 {
     const double in = fmod(time - BEEP_FIRST, BEEP_EVERY);

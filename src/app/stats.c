@@ -115,7 +115,7 @@ static void write_row(StatsFile *f, const StatsRow *row)
     output_file_print(&f->file, "\n");
 }
 
-/* Flushes. On failure, prints it with `then`, and closes the file, which frees a full disk. */
+/* Flushes. On failure, prints the error and `then`, and deletes the file, freeing a full disk. */
 static void flush(StatsFile *f, const char *then)
 {
     MediaError why = {0};

@@ -98,7 +98,7 @@ typedef struct EpochState {
     uint32_t need, dark, more, voids; /* targets of these members of CurveResult and LiftState */
     HazeState haze;                   /* target of CurveResult.cleared */
     uint32_t light[MEASURE_CELLS];    /* HazeState.mean that the frame's curve is made for */
-    int32_t change;                   /* change of light since then, for light_factor() */
+    int32_t change;                   /* its state between frames, of light_factor() */
     uint32_t cdf[CURVE_CELLS];        /* mean CDF, Q16, by codes of 8 bits */
 } EpochState;
 
@@ -111,7 +111,7 @@ typedef struct CurveResult {
     uint32_t depth; /* depth of the history; 0: no history */
     uint32_t white; /* the code of white; with the depth, it identifies the range */
     uint32_t scene_cut;
-    uint32_t jumps;    /* consecutive changes of at least CURVE_JUMP, at most CURVE_JUMPS + 1 */
+    uint32_t jumps;    /* consecutive changes of CURVE_JUMP or more; counted to CURVE_JUMPS + 1 */
     uint32_t need;     /* Q16, smoothed: share of the strength that the picture needs */
     uint32_t weight;   /* Q16: weight of this frame in the target */
     uint32_t alpha;    /* Q16: how far the curve moves to the target; 0 for the reference */

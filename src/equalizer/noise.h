@@ -22,7 +22,7 @@
 #define NOISE_LEVELS 16 /* of brightness: level 0 is black, each other level half an octave */
 #define NOISE_BINS 32   /* of differences: bin 0 is nearly none, each other bin a quarter octave */
 
-/* A block is not black if its mean is at least this many half codes of 8 bits above black. */
+/* A block is black if its mean is less than this above black, in halves of a code of 8 bits. */
 #define NOISE_ABOVE_BLACK 3
 
 /* Unknown noise: no previous frame, an identical one, or too few still blocks. */

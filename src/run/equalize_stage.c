@@ -58,7 +58,7 @@ struct EqualizeStage {
     pthread_cond_t changed;
     Orders orders;
     bool woken;
-    MediaError error; /* belongs to the last Frame.end that is a fault */
+    MediaError error; /* why the input ended, if the last Frame.end is a fault */
 
     /* Used by the window. */
     int shown_revision;

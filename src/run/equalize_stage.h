@@ -20,7 +20,7 @@ typedef struct EqualizeStageOptions {
     LumeqContext *context;
     LumeqParams params;  /* the first settings */
     FrameMemory *memory; /* for equalized frames; must outlive them */
-    int copies;          /* true: also copies frames that do not change, as they may be on a GPU */
+    int copies;          /* true: copies also frames that the settings do not change */
     int64_t bytes; /* limit for equalized frames that wait; a larger one waits alone; 0: 256 MB */
     /* The stage's thread calls wants() and take(). While wants() returns true, take() gets each new
      * frame once, in order, in host memory. */
@@ -74,8 +74,8 @@ void equalize_stage_allow_device(EqualizeStage *stage, int allowed);
 /* While `hold` is true, drops live frames. */
 void equalize_stage_hold(EqualizeStage *stage, int hold);
 
-/* Drops frames that are too late, if later ones are available: frames that end after `from`, and at
- * most the usual time to equalize a frame after `to` (positions, see Decoded). */
+/* Drops late frames if later ones are available: those whose end is after `from`, and at most the
+ * usual time for equalizing after `to` (all are positions, see Decoded). */
 void equalize_stage_set_late(EqualizeStage *stage, int64_t from, int64_t to);
 
 /* Number of frames that wait to be received. */

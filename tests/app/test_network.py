@@ -429,7 +429,8 @@ class Headless(NetworkCase):
                     self.refused(lumeq(url, "--null"), INPUT, "needs a user name and a password", "--password-file")
 
     def test_passwords_that_end_the_host(self):
-        """Passwords with characters that end the host are not shown either, and the message says how to escape them."""
+        """Passwords with an unescaped '#', '/' or '?', which end a URL's host, are not shown either; the message says how
+        to escape these."""
         for secret in ("hun#ter", "hun/ter", "hun?ter", "hun/t@e#r"):
             for scheme in ("rtsp", "http"):
                 result = lumeq("%s://bob:%s@127.0.0.1:9/x" % (scheme, secret), "--null")
@@ -535,7 +536,7 @@ class Window(NetworkCase, WindowCase):
             result = self.quits(process)
             shown = int(re.search(r"(\d+) frames? shown", result.err).group(1))
             frames = float(re.search(r"latency ([\d.]+) frames after", result.err).group(1))
-            print("over UDP, %d frames were seen, %.1f frames after decoding" % (shown, frames))
+            print("over UDP: %d frames shown, latency %.1f frames after decoding" % (shown, frames))
             return frames if shown > 20 else math.inf
         self.soon(delay, 10)
 

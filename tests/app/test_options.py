@@ -16,7 +16,7 @@ def on_terminal(*args, columns=80, code=DONE):
 
 class Options(Case):
     def refuse(self, *args, words=(), code=USAGE):
-        """Checks a refusal. INPUT does not exist, so a message about it would show that it was opened first."""
+        """Checks a refusal. INPUT usually does not exist, so a message about it would show that it was opened first."""
         self.refused(lumeq(*args, cwd=self.folder), code, *words)
         self.assertEqual(self.files(), [])
 
@@ -89,7 +89,7 @@ class Options(Case):
         self.assertNotIn("did you mean", lumeq(*self.NULL, "--mode", "histeq").err)
 
     def test_lists_of_nothing(self):
-        """Having nothing to list is no failure, whatever this machine has."""
+        """Succeeds with or without devices: either lists them on stdout, or says on stderr that there are none."""
         for option in ("--list-devices", "--list-gpus"):
             with self.subTest(option):
                 result = self.ok(option)
@@ -138,7 +138,8 @@ class Options(Case):
                 self.refuse("none.mp4", *args, words=words)
 
     def test_containers_without_video(self):
-        """A cover picture is no video; containers that hold both are refused by names of sound files."""
+        """Containers whose only pictures are covers (mp3, flac) are refused, and those for sound and video (mp4) if the
+        file has the name of a sound file (.m4a)."""
         for end in ("mp3", "flac", "aiff", "wav", "oga", "opus", "m4a", "m4b", "wma", "mka", "aac", "ac3", "srt"):
             with self.subTest(end):
                 self.refuse("none.mp4", "-o", "a." + end, words=("'a.%s'" % end, "without video", ".mkv", "--format"))

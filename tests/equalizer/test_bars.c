@@ -1,4 +1,4 @@
-/* Finds the active picture in synthetic films: with bars, and dark without them. */
+/* Finds the active picture in synthetic films with black bars, and in dark films that have none. */
 #include "equalizer/bars.h"
 #include "equalizer/cpu/bars_profile.h"
 
@@ -40,7 +40,7 @@ typedef enum Content {
     VIGNETTE, /* dark towards the edges */
     LAMP,     /* in a black room */
     STREET,   /* lamps in rows, and what they shine on */
-    SCREEN,   /* a dark program: panes of text, none lit */
+    SCREEN,   /* a screen with a dark application: bright text on black panes */
     HORIZON,  /* black above, abruptly lit below */
     CONTENTS,
 } Content;
@@ -179,7 +179,8 @@ static LumeqImage image_of(const Film *f, const CheckRect *rect)
                         .range = f->range};
 }
 
-/* Paints the frame in memory that ends with it, and updates the state by it. */
+/* Paints the frame and updates the state by it. The memory ends with the frame, so that
+ * AddressSanitizer finds reads beyond it. */
 static LumeqRect show(BarsState *state, const Film *f)
 {
     const int row = f->width * (f->depth > 8 ? 2 : 1), stride = row + f->padding;
@@ -257,7 +258,8 @@ TEST(sample_formats)
 {
     static const int formats[][2] = {{8, 0}, {9, 0}, {10, 0}, {10, 6}, {12, 4}, {16, 0}};
     for (int i = 0; i < 6 * 2 * 2 * 4; i++)
-        for (int k = 0; k < 3; k++) { /* all kinds of films in each format, each in some layouts */
+        for (int k = 0; k < 3; k++) { /* every format has all kinds of bars, but each kind only some
+                                         ranges, row orders and paddings */
             if (!check_drawn(i / 16 + k + i))
                 continue;
             Film f = of_kind(film(501, 403, LIT), (i + 3 * k) % 10);

@@ -117,7 +117,7 @@ class Trial(Case):
         return ffmpeg("-xerror", "-i", path, "-map", "0:v:0", "-f", "null", "-") == b""
 
     def outputs(self, mode, folder):
-        """Returns all files that a run left in its folder; fails if its mode does not write one of them."""
+        """Returns all files that a run left in its folder; fails if there is one that its mode never writes."""
         left = sorted(os.path.relpath(os.path.join(at, name), folder) for at, _, names in os.walk(folder) for name in names)
         strange = [name for name in left if not re.fullmatch(MODES[mode].files, name)]
         self.assertEqual(strange, [], "files that are left over")

@@ -99,7 +99,7 @@ typedef struct LiftUnder {
     int sub_x, sub_y;
 } LiftUnder;
 
-/* Finds a quarter of chroma's tolerance, and the cells of its gain, from the mean of luma. */
+/* Finds chroma's cells (mean codes of the luma there), and a quarter of their tolerances. */
 typedef void LiftUnderRow(int16_t *quarter, uint8_t *cells, const LiftUnder *under,
                           const LiftRow *row);
 

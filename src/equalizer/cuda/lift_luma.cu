@@ -25,7 +25,7 @@ template <int a, int b, int c, int width_, int height_> struct Shape {
     static constexpr int halo_x = (halo_y + GROUP - 1) / GROUP * GROUP;
     static constexpr int words = (width + 2 * halo_x) / in_word, pitch = words | 1;
     static constexpr int rows = height + 2 * halo_y;
-    static constexpr int spare = a == 12 ? 0 : 12; /* rows after the tile in which chains may end */
+    static constexpr int spare = a == 12 ? 0 : 12; /* rows below the tile, for its last chains */
     static constexpr int size = pitch * (rows + spare);
 };
 
@@ -269,9 +269,8 @@ LIFT_FN Differences differences_across(const uint32_t *tile, int at)
     return result;
 }
 
-/* Adds the contribution of a previous frame to `moves`, the correction of `now`, and updates its
- * `bound`, from 5x5 differences. `past`: the frame's word, which is read if differences are not
- * exact. */
+/* Lowers `bound`, the most that a previous frame may move `now`, by the 5x5 differences, and adds
+ * its move to `moves`. `past`: the frame's word, which is read if differences are not exact. */
 template <typename Sample>
 LIFT_FN void add_moves(const LumaRule &rule, uint32_t now, const uint32_t *past,
                        const Differences *rows, uint32_t *bound, uint32_t *moves)
@@ -679,7 +678,7 @@ static __global__ void __launch_bounds__(THREADS, 1)
     extern __shared__ __align__(16) uint32_t memory[];
     __shared__ LumaShared shared;
     const int frame = (int)blockIdx.y;
-    let_next_kernel_start(); /* for chroma, which needs only the table */
+    let_next_kernel_start(); /* chroma, which first needs only the table */
     const LumaRule rule = prepare(work, batch, frame, sizeof(Sample), &shared);
     const int rows = shared.active.bottom - shared.active.top;
     if (__ldcg(&in_batch(work.tables, batch, frame)->alone))

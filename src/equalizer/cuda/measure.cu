@@ -44,7 +44,7 @@ static __global__ void __launch_bounds__(THREADS, BLOCKS_BESIDE)
     planes.luma.data += batch.of[frame].in[0];
     planes.counted.data += batch.of[frame].in[0];
     for (int k = 0; k < 2; k++)
-        if (planes.chroma[k].data) /* chroma that is not measured may have distances, too */
+        if (planes.chroma[k].data) /* NULL, not measured, stays NULL */
             planes.chroma[k].data += batch.of[frame].in[planes.chroma[k].step == 2 ? 1 : 1 + k];
     planes.before.data += batch.of[frame].before;
     if ((int)blockIdx.x < chunks.blocks) {

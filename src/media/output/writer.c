@@ -664,8 +664,8 @@ int writer_frame(Writer *w, const AVFrame *frame, MediaError *error)
     AVRational base = frame->time_base;
     int ret = 0;
     if (w->track.constant_rate) { /* the muxer fills gaps with empty packets */
-        /* Frames have indices instead of times. The first frame's time is rounded up to an index
-         * only from 5/8 of a frame; the other indices count from the first frame. */
+        /* Frames have indices instead of times. The first index is the frame's time in frames,
+         * rounded up from a fraction of 5/8 on; later indices are relative to it. */
         const AVRational to = w->track.time_base, quarter = av_mul_q(to, (AVRational){1, 4});
         if (!w->sent) {
             w->first_pts = pts;
