@@ -89,7 +89,7 @@ class Options(Case):
         self.assertNotIn("did you mean", lumeq(*self.NULL, "--mode", "histeq").err)
 
     def test_lists_of_nothing(self):
-        """Succeeds with or without devices: either lists them on stdout, or says on stderr that there are none."""
+        """Prints the devices on stdout or, on a machine without any, a sentence on stderr; both succeed."""
         for option in ("--list-devices", "--list-gpus"):
             with self.subTest(option):
                 result = self.ok(option)

@@ -1,4 +1,4 @@
-/* Finds the active picture in synthetic films with black bars, and in dark films that have none. */
+/* Finds the active picture in synthetic films: some have black bars, others are only dark. */
 #include "equalizer/bars.h"
 #include "equalizer/cpu/bars_profile.h"
 
