@@ -923,6 +923,30 @@ TEST(never_pumps)
     }
 }
 
+/* The light of the day falls by an eighth. */
+static int nightfall(int frame, int x, int y)
+{
+    const int light = 2000 - (frame > 100 ? frame - 100 : 0);
+    const int dither = (int)(check_hash((uint64_t)frame, (uint64_t)(y * 256 + x)) % 2000);
+    return 16 + (light * (4 + (x / 8 + y / 6) % 5 * 4) + dither) / 2000;
+}
+
+/* A lookahead does not let slow changes through. */
+TEST(slow_light)
+{
+    for (int mode = 0; mode < 2; mode++) {
+        LumeqParams params = usual();
+        params.mode = mode ? LUMEQ_MODE_HAZE : LUMEQ_MODE_GLOBAL;
+        const Film f = film(nightfall, 350);
+        double most;
+        const double ahead = wander(&f, &params, LOOKAHEAD, &most);
+        const double range = wander(&f, &params, 0, &most);
+        CHECK(ahead <= range + 0.3 && ahead <= most,
+              "mode %d: a range of %g with a lookahead, %g without, not %g", mode, ahead, range,
+              most);
+    }
+}
+
 /* The light of a room doubles within 0.3 s. */
 static int room(int frame, int x, int y)
 {

@@ -10,11 +10,6 @@
 /* Deflicker evens out light over this many nanoseconds before and after a frame. */
 #define FLICKER_RADIUS 500000000
 
-static int64_t smaller(int64_t a, int64_t b)
-{
-    return a < b ? a : b;
-}
-
 LumeqPlan *lumeq_plan_create(const LumeqParams *params, int64_t lookahead)
 {
     LumeqPlan *plan = calloc(1, sizeof(*plan));
@@ -24,7 +19,7 @@ LumeqPlan *lumeq_plan_create(const LumeqParams *params, int64_t lookahead)
     plan->lookahead = lookahead;
     plan->reference = params->mode != LUMEQ_MODE_OFF && params->reference;
     if (params->deflicker > 0 && !plan->reference)
-        plan->flicker = smaller(FLICKER_RADIUS, lookahead / 2);
+        plan->flicker = plan_least(FLICKER_RADIUS, lookahead / 2);
     else if (params->mode == LUMEQ_MODE_HAZE ||
              (params->lift && params->mode == LUMEQ_MODE_GLOBAL && !plan->reference))
         plan->flicker = lookahead / 3; /* long enough for a camera's auto-exposure */
@@ -147,7 +142,7 @@ static void append(LumeqPlan *plan, PlanFrame *f, const LumeqMeasure *m, const L
     f->number = plan->clock.number;
     f->interlaced = moment->interlaced != 0;
     f->step = plan->clock.step < PLAN_LEAST_STEP ? PLAN_LEAST_STEP
-                                                 : smaller(plan->clock.step, PLAN_MOST_STEP);
+                                                 : plan_least(plan->clock.step, PLAN_MOST_STEP);
     f->at = (before ? before->at : 0) + f->step;
     f->hard = moment->discontinuity || !before || !plan_same_shape(&f->shape, &before->shape);
     find_bars(plan, f, m);

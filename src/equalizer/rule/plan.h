@@ -24,6 +24,7 @@
 #include "equalizer/backend.h"
 #include "equalizer/measure.h"
 #include "equalizer/rule/curve.h"
+#include "equalizer/rule/lift.h"
 #include "equalizer/settings.h"
 
 typedef struct LumeqPlan LumeqPlan;
@@ -101,9 +102,8 @@ typedef struct PlanFrame {
 
 /* A curve before strength, Q16 codes. */
 typedef struct PlanCurve {
-    uint32_t need;
-    uint32_t dark, more, voids; /* as in LiftState */
-    HazeState cleared;          /* as in CurveResult */
+    LiftChoice choice; /* `lowered` and `raised` are not used */
+    HazeState cleared; /* as in CurveResult */
     uint32_t bin[LUMEQ_MAX_BINS];
     uint32_t tile[TILES_MAX][TILE_CELLS];
 } PlanCurve;
@@ -140,6 +140,8 @@ struct LumeqPlan {
     PlanCurve last;     /* curve of the previous frame */
     int32_t last_depth; /* depth of `last`; 0: no curve yet */
     PlanEpoch epoch;    /* epoch of the previous frame; `last` moves towards its curve */
+    uint32_t alpha;     /* by how much it has moved, Q16 */
+    int32_t change;     /* as in EpochState */
     PlanEpoch plateau;  /* of the current fade's plateau */
     int64_t plateau_of; /* the plateau's frame; -1: no fade */
 
@@ -150,6 +152,11 @@ struct LumeqPlan {
     TileTables tables;
     uint64_t sums[LUMEQ_MAX_BINS];
 };
+
+static inline int64_t plan_least(int64_t a, int64_t b)
+{
+    return a < b ? a : b;
+}
 
 static inline PlanFrame *plan_frame(const LumeqPlan *plan, size_t i)
 {

@@ -13,9 +13,10 @@
  * Deflicker: flicker multiplies all light by one factor, and because of gamma also all codes above
  * black by one factor. Between neighbouring frames, this factor is the median ratio of their cells,
  * which ignores motion in less than half of them. Products of these factors give the light of all
- * frames around, relative to this one. D multiplies the frame's codes by the mean of that light, up
- * to a knee that leads to white. The frame's curve is C(D(x)). (Matching quantiles of histograms,
- * the classical way, mistakes motion for light.)
+ * frames around, relative to this one. D multiplies the frame's codes by that light, up to a knee
+ * that leads to white. The frame's curve is C(D(x)). (Matching quantiles of histograms, the
+ * classical way, mistakes motion for light.) What a lift would add to a change of light is taken
+ * back in the same way, slow changes by comparison with the epoch.
  */
 #include <math.h>
 #include <string.h>
@@ -23,13 +24,15 @@
 #include "equalizer/rule/arithmetic.h"
 #include "equalizer/rule/decay.h"
 #include "equalizer/rule/epoch.h"
-#include "equalizer/rule/lift.h"
 #include "equalizer/rule/light.h"
 #include "equalizer/rule/plan.h"
 #include "equalizer/tone_curve.h"
 
 /* Maximum number of frames that an epoch's curve is made from. */
 #define EPOCH_SAMPLES 32
+
+/* The light of a window's frames changes by at most this factor. */
+#define LIGHT_MOST 65536.0
 
 typedef struct Window {
     size_t from, to; /* inclusive */
@@ -62,43 +65,51 @@ static void fade_curve(const CurveParams *p, uint32_t factor, const uint32_t *pl
     }
 }
 
-/* `light` (Q24) after a change by the factor to / from; at most 16. */
-static uint64_t next_light(uint64_t light, uint32_t from, uint32_t to)
+/* The light of the surrounding frames relative to frame i, without flashes: the value at frame i of
+ * the straight line that fits it best. A steady change stays, at the ends of a segment as well. */
+static double light_around(const LumeqPlan *plan, size_t i, Window w)
 {
-    const uint64_t most = UINT64_C(16) << 24, next = light * to / from;
-    return next < most ? next : most;
+    double light = 1, own = 1, n = 0, x = 0, xx = 0, y = 0, xy = 0;
+    for (size_t k = w.from; k <= w.to; k++) {
+        const PlanFrame *f = plan_frame(plan, k);
+        const double at = (double)k - (double)i;
+        light *= k > w.from ? (double)f->gain / CURVE_ONE : 1;
+        light = fmin(fmax(light, 1 / LIGHT_MOST), LIGHT_MOST);
+        own = k == i ? light : own;
+        if (!f->flash)
+            n++, x += at, xx += at * at, y += light, xy += at * light;
+    }
+    const double spread = n * xx - x * x;
+    return (spread > 0 ? (xx * y - x * xy) / spread : n > 0 ? y / n : own) / own;
 }
 
-/* Mean light of the surrounding frames relative to frame i, Q16, without flashes. */
-static uint32_t light_around(const LumeqPlan *plan, size_t i)
+/* The epoch's light relative to the mean light of a window. */
+static double light_of_epoch(LumeqPlan *plan, const CurveParams *p, Window w, uint32_t alpha)
 {
-    const Window w = window_of(plan, i, plan->flicker);
-    const uint64_t one = UINT64_C(1) << 24;
-    uint64_t sum = one, light = one, count = 1;
-    for (size_t k = i + 1; k <= w.to; k++) {
-        light = next_light(light, CURVE_ONE, plan_frame(plan, k)->gain);
-        sum += plan_frame(plan, k)->flash ? 0 : light;
-        count += !plan_frame(plan, k)->flash;
-    }
-    light = one;
-    for (size_t k = i; k > w.from; k--) {
-        const uint32_t gain = plan_frame(plan, k)->gain;
-        light = next_light(light, gain ? gain : CURVE_ONE, CURVE_ONE);
-        sum += plan_frame(plan, k - 1)->flash ? 0 : light;
-        count += !plan_frame(plan, k - 1)->flash;
-    }
-    return (uint32_t)(sum / count >> 8);
+    uint32_t mean[MEASURE_CELLS];
+    uint64_t sum[MEASURE_CELLS] = {0};
+    for (size_t k = w.from; k <= w.to; k++)
+        for (int cell = 0; cell < MEASURE_CELLS; cell++)
+            sum[cell] += plan_frame(plan, k)->seen.mean[cell];
+    for (int cell = 0; cell < MEASURE_CELLS; cell++)
+        mean[cell] = (uint32_t)(sum[cell] / (w.to - w.from + 1));
+    const uint32_t *then = plan->last.cleared.mean;
+    return (double)light_factor(p, CURVE_ONE, then, mean, alpha, &plan->change) / CURVE_ONE;
 }
 
 /* The factor for codes above black, Q16; `added`: the share of changes that the curve adds. */
-static uint32_t evening_of(const LumeqPlan *plan, size_t i, const CurveParams *p, uint32_t added)
+static uint32_t evening_of(LumeqPlan *plan, size_t i, const CurveParams *p, uint32_t added)
 {
     const PlanFrame *f = plan_frame(plan, i);
-    const uint32_t asked = (uint32_t)lrint(plan->params.deflicker * CURVE_ONE);
-    const uint32_t share = p->lift && f->counted && !f->flash && added > asked ? added : asked;
-    return plan->flicker && !f->fade
-               ? light_limited(curve_lerp(CURVE_ONE, light_around(plan, i), share))
-               : CURVE_ONE;
+    if (!plan->flicker || f->fade)
+        return CURVE_ONE;
+    const Window w = window_of(plan, i, plan->flicker);
+    double share = plan->params.deflicker, light = light_around(plan, i, w);
+    if (p->lift && f->counted && !f->flash && added > share * CURVE_ONE) {
+        share = (double)added / CURVE_ONE;
+        light *= light_of_epoch(plan, p, w, plan->alpha);
+    }
+    return light_limited((uint32_t)(CURVE_ONE * fmin(fmax(1 + (light - 1) * share, 0), 4)));
 }
 
 /* The first frame of the decrease of light that ends at frame `dark`, for fades that are not
@@ -237,7 +248,7 @@ static void decide_lift(LumeqPlan *plan, PlanFrame **samples, int count, const C
                         PlanCurve *curve)
 {
     uint32_t shares[CURVE_CELLS] = {0}, nodes[CURVE_CELLS], used = 0;
-    LiftChoice choice = {0};
+    memset(&curve->choice, 0, sizeof(curve->choice));
     for (int k = 0; k < count; k++)
         used += samples[k]->counted && !samples[k]->blank;
     for (int k = 0; k < count; k++)
@@ -246,17 +257,13 @@ static void decide_lift(LumeqPlan *plan, PlanFrame **samples, int count, const C
     mean_noise(plan, samples, count);
     light_bins(p, curve->bin);
     if (used) {
-        choice =
+        curve->choice =
             lift_decide(shares, lift_wanted(p, shares, noise_of_plan(plan), 0), &p->light, nodes);
         lift_targets(p, nodes, plan->work.smooth);
         for (int bin = curve_black(p); bin <= curve_white(p); bin++)
             curve->bin[bin] = plan->work.smooth[bin];
     }
-    curve->need = choice.need;
-    curve->dark = choice.dark;
-    curve->more = choice.lift;
-    curve->voids = choice.voids;
-    curve_weaken_haze(p, &curve->cleared, choice.dark);
+    curve_weaken_haze(p, &curve->cleared, curve->choice.dark);
 }
 
 /* Computes the epoch that frame i begins. Without a lift, its frames' targets must exist. */
@@ -273,7 +280,7 @@ static void make_epoch(LumeqPlan *plan, size_t i, const CurveParams *p, PlanEpoc
     uint32_t need = 0;
     for (int k = 0; k < count; k++)
         need += samples[k]->blank ? 0 : samples[k]->need;
-    epoch->curve.need = need / (uint32_t)count;
+    epoch->curve.choice.need = need / (uint32_t)count;
     mean_target(samples, count, 0, (size_t)s->bins, epoch->curve.bin);
     for (int tile = 0; tile < s->tiles_x * s->tiles_y; tile++)
         mean_target(samples, count, (size_t)s->bins + (size_t)tile * TILE_CELLS, TILE_CELLS,
@@ -295,17 +302,18 @@ static void move_curve(LumeqPlan *plan, size_t i, const CurveParams *p, const Ti
     PlanCurve *last = &plan->last;
     const PlanCurve *to = &plan->epoch.curve;
     const int at_once = plan_begins(plan, i) || plan->last_depth != f->shape.depth;
-    const int64_t tau = llrint(plan->params.smooth * 1e9);
-    const uint32_t part = at_once ? CURVE_ONE : lumeq_decay(f->step, tau);
+    const uint32_t part =
+        at_once ? CURVE_ONE : lumeq_decay(f->step, llrint(plan->params.smooth * 1e9));
+    plan->alpha = part;
     for (int bin = 0; bin < p->bins; bin++)
         last->bin[bin] = curve_lerp(last->bin[bin], to->bin[bin], part);
     for (int tile = 0; grid && tile < tile_count(grid); tile++)
         for (int cell = 0; cell < TILE_CELLS; cell++)
             last->tile[tile][cell] = curve_lerp(last->tile[tile][cell], to->tile[tile][cell], part);
-    last->need = curve_lerp(last->need, to->need, part);
-    last->dark = curve_lerp(last->dark, to->dark, part);
-    last->more = curve_lerp(last->more, to->more, part);
-    last->voids = curve_lerp(last->voids, to->voids, part);
+    last->choice.need = curve_lerp(last->choice.need, to->choice.need, part);
+    last->choice.dark = curve_lerp(last->choice.dark, to->choice.dark, part);
+    last->choice.lift = curve_lerp(last->choice.lift, to->choice.lift, part);
+    last->choice.voids = curve_lerp(last->choice.voids, to->choice.voids, part);
     curve_move_haze(&last->cleared, &to->cleared, part);
 }
 
@@ -316,14 +324,10 @@ static void shape_curve(LumeqPlan *plan, size_t i, const CurveParams *p, const T
     const PlanCurve *plateau = &plan->plateau.curve;
     if (f->fade) {
         fade_curve(p, f->factor, plateau->bin, plan->last.bin);
-        plan->last.need = plateau->need;
-        plan->last.dark = plateau->dark;
-        plan->last.more = plateau->more;
-        plan->last.voids = plateau->voids;
+        plan->last.choice = plateau->choice;
         plan->last.cleared = plateau->cleared;
-        for (int tile = 0; grid && tile < tile_count(grid); tile++) {
+        for (int tile = 0; grid && tile < tile_count(grid); tile++)
             fade_curve(&grid->curve, f->factor, plateau->tile[tile], plan->last.tile[tile]);
-        }
         return;
     }
     if (begins_epoch(plan, i))
@@ -372,18 +376,17 @@ static void take_bars(CurveResult *result, const PlanFrame *f)
 static void fill_result(const LumeqPlan *plan, CurveResult *result, const PlanFrame *f,
                         const CurveParams *p)
 {
-    const uint32_t need = plan->last.need;
     result->bins = (uint32_t)p->bins;
     result->depth = (uint32_t)p->depth;
     result->white = (uint32_t)p->white;
     result->scene_cut = (uint32_t)f->cut;
-    result->need = need;
+    result->need = plan->last.choice.need;
     result->alpha = CURVE_ONE;
-    result->strength = curve_strength(p, need);
+    result->strength = curve_strength(p, plan->last.choice.need);
     result->lift.on = (uint32_t)p->lift;
-    result->lift.dark = plan->last.dark;
-    result->lift.more = plan->last.more;
-    result->lift.voids = plan->last.voids;
+    result->lift.dark = plan->last.choice.dark;
+    result->lift.more = plan->last.choice.lift;
+    result->lift.voids = plan->last.choice.voids;
     result->cleared = plan->last.cleared;
     result->lift.noise = noise_of_plan(plan);
     result->fades = f->fade || f->blank;

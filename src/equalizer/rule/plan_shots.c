@@ -41,11 +41,6 @@ static uint32_t apart(uint32_t a, uint32_t b)
     return a > b ? a - b : b - a;
 }
 
-static int64_t smaller(int64_t a, int64_t b)
-{
-    return a < b ? a : b;
-}
-
 /* Codes in the range, with 8 fraction bits. */
 static uint64_t range_of(const PlanFrame *f)
 {
@@ -60,7 +55,7 @@ static uint64_t difference(const PlanFrame *f, const PlanFrame *other, uint32_t 
     uint64_t sum = 0;
     for (int i = 0; i < MEASURE_CELLS; i++)
         sum += apart(f->level[i],
-                     (uint32_t)smaller((int64_t)other->level[i] * factor >> 16, UINT32_MAX));
+                     (uint32_t)plan_least((int64_t)other->level[i] * factor >> 16, UINT32_MAX));
     return sum;
 }
 
