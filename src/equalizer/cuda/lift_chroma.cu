@@ -2,7 +2,7 @@
  * like lift_luma.cu, with both components of a pixel in a word. */
 #include <stdint.h>
 
-#define THREADS 256
+#define THREADS 512
 #include "equalizer/cuda/chroma_scale.cuh"
 #include "equalizer/cuda/launch.cuh"
 #include "equalizer/cuda/lift_tile.cuh"
@@ -12,18 +12,18 @@
 #define SECOND 1
 
 /* Blocks per multiprocessor, if there is enough shared memory. */
-#define BLOCKS_A_PROCESSOR 4
+#define BLOCKS_A_PROCESSOR 2
 
 /* Tile buffers: two for the filtered samples, used alternately, and one for their tolerance. */
 #define TILES 3
 
 typedef struct Shape {
     static constexpr int reach = FIRST + SECOND;
-    static constexpr int width = 96, height = 22, in_word = 1;
+    static constexpr int width = 92, height = 44, in_word = 1;
     static constexpr int halo_y = reach, halo_x = (reach + GROUP - 1) / GROUP * GROUP;
     static constexpr int words = width + 2 * halo_x, pitch = words | 1;
     static constexpr int rows = height + 2 * halo_y;
-    static constexpr int spare = 1; /* rows after the tile in which chains may end */
+    static constexpr int spare = 3; /* rows after the tile in which chains may end */
     static constexpr int size = pitch * (rows + spare);
 } Shape;
 
