@@ -120,6 +120,28 @@ TEST(rises)
     }
 }
 
+/* More brightness never makes a picture much darker. */
+TEST(brightens)
+{
+    for (int k = 0; k < 14 * 8; k++) {
+        uint32_t counts[CODES] = {0}, nodes[CODES];
+        add_part(counts, (const int[]){HUMP, 30 + k % 14 * 10, 15 + k / 14 * 10, 1000});
+        double was = 0;
+        for (int step = 0; step < 60; step++) {
+            const CurveLight light = {0, (int32_t)CURVE_LIGHT_ONE / 20 * step};
+            decide_as(counts, 0, 60, 0, 1, CURVE_CLIP_AUTO, &light, nodes);
+            double sum = 0, all = 0;
+            for (int i = 16; i < CODES; i++) {
+                sum += counts[i] / 256.0 * nodes[i];
+                all += counts[i];
+            }
+            CHECK(sum / all > was - 4, "picture %d, step %d: a mean of %g, before %g", k, step,
+                  sum / all, was);
+            was = sum / all;
+        }
+    }
+}
+
 #define WIDTH 64
 #define HEIGHT 64
 

@@ -120,7 +120,7 @@ def decide(counts, n, black=BLACK, white=WHITE, clip=None, denoise=ONE, awaited=
     low, high = (reach(now - back, now), 0) if risen > 0 else (0, reach(now, now + back))
     lower = lambda: [lifted((v << 16) // (ONE + times(low, ONE - v)), high) for v in curve]
     if low or high:
-        went = max(abs(now - mean_of(lower())), 1)
+        went = max(abs(mean_of(curve) - mean_of(lower())), 1)
         low, high = (min(v * back // went, 12 * ONE) for v in (low, high))
     curve = lower()
     curve = [max(c, min(v, x[2])) for c, v in zip(curve, y)]            # codes above black do not become black

@@ -383,16 +383,13 @@ static uint32_t find_need(LiftChoice *c, const Picture *v, uint32_t wide, uint32
 /* Finds the final places of the codes. Equalization darkens no tone of a dark picture. */
 static void find_places(const Picture *v, const LiftChoice *c, uint32_t *places)
 {
-    const uint32_t need = c->need, lowered = c->lowered, up = c->raised;
-    for (int i = 0, last = v->last; i <= last; i++) {
-        const uint32_t place = least_of(between(v->place[i], v->equal[i], need), CURVE_ONE);
-        places[i] = most_of(place, times(c->dark, v->place[i]));
+    for (int i = 0; i <= v->last; i++) {
+        const uint32_t both = least_of(between(v->place[i], v->equal[i], c->need), CURVE_ONE);
+        const uint32_t place = most_of(both, times(c->dark, v->place[i]));
+        const uint32_t low = CURVE_ONE + times(c->lowered, CURVE_ONE - place);
+        places[i] =
+            raised(curve_quotient((double)(int32_t)place * CURVE_ONE, (int32_t)low), c->raised);
     }
-    for (int i = 0, last = v->last; i <= last && lowered; i++)
-        places[i] = curve_quotient((double)(int32_t)places[i] * CURVE_ONE,
-                                   (int32_t)(CURVE_ONE + times(lowered, CURVE_ONE - places[i])));
-    for (int i = 0, last = v->last; i <= last && up; i++)
-        places[i] = raised(places[i], up);
 }
 
 static uint32_t auto_clip(const Picture *v, const LiftChoice *c)
@@ -435,11 +432,13 @@ LiftChoice lift_decide(const uint32_t counts[CURVE_CELLS], LiftWanted wanted,
     const uint32_t equalized = weighted(&v, v.equal);
     const uint32_t back = find_need(&c, &v, wide, mean, equalized);
     uint32_t *places = v.sums;
-    find_places(&v, &c, places);
+    const LiftChoice plain = {.dark = c.dark, .need = c.need};
+    find_places(&v, &plain, places);
     if (c.lowered || c.raised) {
-        /* Because the curve is bent, the mean of all codes moves less than the place of the mean.
-         */
-        const uint32_t without = between(mean, equalized, c.need), with = weighted(&v, places);
+        /* Because the curve is bent, the mean moves by less than its own place. */
+        const uint32_t without = weighted(&v, places);
+        find_places(&v, &c, places);
+        const uint32_t with = weighted(&v, places);
         const uint32_t went = with > without ? with - without : without - with;
         c.lowered = least_of(ratio((uint64_t)c.lowered * back, most_of(went, 1)), LIFT_MOST);
         c.raised = least_of(ratio((uint64_t)c.raised * back, most_of(went, 1)), LIFT_MOST);
