@@ -159,9 +159,9 @@ uint32_t haze_of(const HazeCell *cells, int width, int height, const LumeqRect *
 HazeTint haze_tint(const HazeCell *cells, int width, int height, const LumeqRect *meter, int black,
                    const LumeqRect *active);
 
-/* Returns the nearest number to `to` that at least 1/part of the values reach, and 1/part do not
- * exceed. Sorts the values. */
-int32_t haze_common(int32_t *values, size_t count, size_t part, int32_t to);
+/* Returns the nearest number to `to` that at least this percentage of the values reach, and as many
+ * do not exceed; at most 50. Sorts the values. */
+int32_t haze_common(int32_t *values, size_t count, size_t percent, int32_t to);
 
 /* Returns the darkest code that haze leaves in a cell, Q8: half way from `low` to the darkest
  * component of R'G'B', since haze has little colour. */

@@ -130,8 +130,8 @@ static const struct Scene {
     LumeqRange range;
 } scenes[] = {
     {LUMEQ_TRANSFER_PQ, 196, 573, 723, 346, 384, 2, 0},   /* 1 nit */
-    {LUMEQ_TRANSFER_HLG, 151, 721, 922, 320, 361, 2, 0},  /* 1 nit */
-    {LUMEQ_TRANSFER_HLG, 151, 721, 1000, 320, 361, 2, 0}, /* a lamp above white */
+    {LUMEQ_TRANSFER_HLG, 151, 721, 922, 320, 363, 2, 0},  /* 1 nit */
+    {LUMEQ_TRANSFER_HLG, 151, 721, 1000, 320, 363, 2, 0}, /* a lamp above white */
     {LUMEQ_TRANSFER_HLG, 102, 767, 1023, 299, 347, 2, LUMEQ_RANGE_FULL},
     {LUMEQ_TRANSFER_PQ, 196, 573, 723, 336, 384, 36, 0}, /* a window, 13 nits */
 };

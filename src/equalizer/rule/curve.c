@@ -550,8 +550,10 @@ static void even_light(const CurveParams *p, const CurveResult *past, CurveResul
                             : curve_lerp(past ? past->epoch.light[i] : 0, now->haze.mean[i], alpha);
     memcpy(w->was, w->curve, (size_t)p->bins * sizeof(w->was[0]));
     if (p->lift)
-        light_even(p, light_factor(p, share, now->light, seen, alpha, &now->change), w->was,
-                   w->curve);
+        light_even(p,
+                   light_factor(p, share, now->light, past ? past->seen.mean : NULL, seen, alpha,
+                                &now->change),
+                   w->was, w->curve);
     for (int i = 0; i < p->bins && p->limit; i++)
         w->curve[i] = curve_limited(p, i, w->curve[i]);
 }

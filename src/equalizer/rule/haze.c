@@ -50,10 +50,11 @@ static int compare(const void *a, const void *b)
     return (first > second) - (first < second);
 }
 
-int32_t haze_common(int32_t *values, size_t count, size_t part, int32_t to)
+int32_t haze_common(int32_t *values, size_t count, size_t percent, int32_t to)
 {
     qsort(values, count, sizeof(values[0]), compare);
-    const int32_t low = values[count / part], high = values[count - 1 - count / part];
+    const size_t out = count * percent / 100;
+    const int32_t low = values[out], high = values[count - 1 - out];
     return low > to ? low : high < to ? high : to;
 }
 
@@ -72,7 +73,7 @@ HazeTint haze_tint(const HazeCell *cells, int width, int height, const LumeqRect
         }
         if (count < HAZE_LEAST)
             return tint;
-        const int32_t common = haze_common(tints, count, 5, 0);
+        const int32_t common = haze_common(tints, count, 20, 0);
         tint.of[k] = common > HAZE_TINT_MOST    ? HAZE_TINT_MOST
                      : common < -HAZE_TINT_MOST ? -HAZE_TINT_MOST
                                                 : common;

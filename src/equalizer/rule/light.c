@@ -104,25 +104,47 @@ uint32_t light_limited(uint32_t factor)
     return factor < EVEN_LEAST ? EVEN_LEAST : factor > EVEN_MOST ? EVEN_MOST : factor;
 }
 
-uint32_t light_factor(const CurveParams *p, uint32_t share, const uint32_t *then,
-                      const uint32_t *now, uint32_t alpha, int32_t *change)
+/* Stores the changes of the cells' light from `from` to `to`, as far as `to` is usable. Returns
+ * their number. */
+static size_t find_changes(const CurveParams *p, const uint32_t *from, const uint32_t *to,
+                           int32_t *changes)
 {
-    const int32_t black = p->black >> (p->depth - 8) << 8, one = CURVE_ONE;
+    const int32_t black = p->black >> (p->depth - 8) << 8;
     const int32_t range = (p->white >> (p->depth - 8) << 8) - black;
-    int32_t changes[MEASURE_CELLS];
     size_t count = 0;
     for (int i = 0; i < MEASURE_CELLS; i++) {
-        const int32_t to = (int32_t)then[i] - black, from = (int32_t)now[i] - black;
-        if (to >= EVEN_DARK && to <= range - range / 16)
+        const int32_t a = (int32_t)from[i] - black, b = (int32_t)to[i] - black;
+        if (b >= EVEN_DARK && b <= range - range / 16)
             changes[count++] =
-                (int32_t)(((int64_t)to << 16) / (from > to / 8 ? from : to / 8)) - one;
+                (int32_t)(((int64_t)b << 16) / (a > b / 8 ? a : b / 8)) - (int32_t)CURVE_ONE;
     }
+    return count;
+}
+
+uint32_t light_gain(const CurveParams *p, const uint32_t *before, const uint32_t *now,
+                    size_t percent)
+{
+    int32_t changes[MEASURE_CELLS];
+    const size_t count = find_changes(p, now, before, changes);
+    const int32_t back = count < EVEN_CELLS ? 0 : haze_common(changes, count, percent, 0);
+    return (uint32_t)(((uint64_t)CURVE_ONE << 16) / (uint64_t)((int64_t)CURVE_ONE + back));
+}
+
+uint32_t light_factor(const CurveParams *p, uint32_t share, const uint32_t *then,
+                      const uint32_t *before, const uint32_t *now, uint32_t alpha, int32_t *change)
+{
+    const int32_t one = CURVE_ONE;
+    int32_t changes[MEASURE_CELLS];
+    const size_t count = find_changes(p, now, then, changes);
     if (count < EVEN_CELLS)
         return CURVE_ONE;
-    const uint32_t common = light_limited((uint32_t)(one + haze_common(changes, count, 3, 0)));
-    *change += (int32_t)(((int64_t)common - one - *change) * alpha / one);
+    const uint64_t gain = before ? light_gain(p, before, now, 45) : CURVE_ONE;
+    const int32_t since =
+        (int32_t)light_limited((uint32_t)(((uint64_t)(one + *change) << 16) / gain)) - one;
+    const uint32_t common = light_limited((uint32_t)(one + haze_common(changes, count, 33, 0)));
+    *change = since + (int32_t)(((int64_t)common - one - since) * alpha / one);
     return light_limited(
-        (uint32_t)(one + (int64_t)haze_common(changes, count, 5, *change) * share / one));
+        (uint32_t)(one + (int64_t)haze_common(changes, count, 20, *change) * share / one));
 }
 
 uint64_t light_read(const CurveParams *p, const uint32_t *curve, uint64_t code)

@@ -25,12 +25,18 @@ uint32_t light_bin(const CurveParams *p, int bin);
 /* The same for all bins. */
 void light_bins(const CurveParams *p, uint32_t *codes);
 
+/* The ratio of the cells' means, `now` / `before`, Q16, that is nearest to 1 among those that
+ * `percent` of the usable cells reach and as many do not exceed; 50: their median. */
+uint32_t light_gain(const CurveParams *p, const uint32_t *before, const uint32_t *now,
+                    size_t percent);
+
 /* Returns the factor for codes above black that takes back `share` of a change of light: from
- * `then`, the cells' means that the curve was made for, to `now`. `change` is the state between
- * frames: 0 at first, it moves by `alpha` to the change that two thirds of the cells share. The
+ * `then`, the cells' means at the epoch's beginning, to `now`. `change` is the state between
+ * frames: 0 at first, it follows the change from the previous frame, `before` (NULL: none), that 55
+ * % of the cells share, and moves by `alpha` to the change from `then` that two thirds share. The
  * factor follows it as far as four fifths share it, so objects that pass hardly count. All Q16. */
 uint32_t light_factor(const CurveParams *p, uint32_t share, const uint32_t *then,
-                      const uint32_t *now, uint32_t alpha, int32_t *change);
+                      const uint32_t *before, const uint32_t *now, uint32_t alpha, int32_t *change);
 
 uint32_t light_limited(uint32_t factor); /* to 0.7..1.4 */
 

@@ -20,9 +20,6 @@ LumeqPlan *lumeq_plan_create(const LumeqParams *params, int64_t lookahead)
     plan->reference = params->mode != LUMEQ_MODE_OFF && params->reference;
     if (params->deflicker > 0 && !plan->reference)
         plan->flicker = plan_least(FLICKER_RADIUS, lookahead / 2);
-    else if (params->mode == LUMEQ_MODE_HAZE ||
-             (params->lift && params->mode == LUMEQ_MODE_GLOBAL && !plan->reference))
-        plan->flicker = lookahead / 3; /* long enough for a camera's auto-exposure */
     plan->plateau_of = -1;
     return plan;
 }

@@ -111,6 +111,7 @@ typedef struct PlanCurve {
 /* The curve of an epoch, and the mean CDF of its frames. */
 typedef struct PlanEpoch {
     uint32_t cdf[CURVE_CELLS];
+    uint32_t light[MEASURE_CELLS]; /* HazeState.mean of its first frame */
     PlanCurve curve;
 } PlanEpoch;
 
@@ -137,13 +138,14 @@ struct LumeqPlan {
 
     uint32_t noise; /* last measured, codes of 8 bits, Q16 */
     int32_t noise_known;
-    PlanCurve last;     /* curve of the previous frame */
-    int32_t last_depth; /* depth of `last`; 0: no curve yet */
-    PlanEpoch epoch;    /* epoch of the previous frame; `last` moves towards its curve */
-    uint32_t alpha;     /* by how much it has moved, Q16 */
-    int32_t change;     /* as in EpochState */
-    PlanEpoch plateau;  /* of the current fade's plateau */
-    int64_t plateau_of; /* the plateau's frame; -1: no fade */
+    PlanCurve last;                /* curve of the previous frame */
+    int32_t last_depth;            /* depth of `last`; 0: no curve yet */
+    PlanEpoch epoch;               /* epoch of the previous frame; `last` moves towards its curve */
+    uint32_t alpha;                /* by how much it has moved, Q16 */
+    uint32_t light[MEASURE_CELLS]; /* moves towards the epoch's */
+    int32_t change;                /* as in EpochState */
+    PlanEpoch plateau;             /* of the current fade's plateau */
+    int64_t plateau_of;            /* the plateau's frame; -1: no fade */
 
     CurveResult result;
     CurveWork work;
@@ -214,7 +216,7 @@ int lumeq_plan_target(LumeqPlan *plan, PlanFrame *frame);
 /* Implemented in plan_shots.c. */
 
 /* Computes the change of the cells and the gain of the light. */
-void lumeq_plan_compare(PlanFrame *frame, const PlanFrame *before);
+void lumeq_plan_compare(const CurveParams *params, PlanFrame *frame, const PlanFrame *before);
 
 /* Decides all cuts with enough frames after them. */
 void lumeq_plan_cuts(LumeqPlan *plan);

@@ -13,10 +13,10 @@
  * Deflicker: flicker multiplies all light by one factor, and because of gamma also all codes above
  * black by one factor. Between neighbouring frames, this factor is the median ratio of their cells,
  * which ignores motion in less than half of them. Products of these factors give the light of all
- * frames around, relative to this one. D multiplies the frame's codes by that light, up to a knee
- * that leads to white. The frame's curve is C(D(x)). (Matching quantiles of histograms, the
- * classical way, mistakes motion for light.) What a lift would add to a change of light is taken
- * back in the same way, slow changes by comparison with the epoch.
+ * frames around, relative to this one. D multiplies the frame's codes by the mean of that light, up
+ * to a knee that leads to white. The frame's curve is C(D(x)). (Matching quantiles of histograms,
+ * the classical way, mistakes motion for light.) What a lift would add to a change of light is
+ * taken back as without lookahead.
  */
 #include <math.h>
 #include <string.h>
@@ -30,9 +30,6 @@
 
 /* Maximum number of frames that an epoch's curve is made from. */
 #define EPOCH_SAMPLES 32
-
-/* The light of a window's frames changes by at most this factor. */
-#define LIGHT_MOST 65536.0
 
 typedef struct Window {
     size_t from, to; /* inclusive */
@@ -65,51 +62,47 @@ static void fade_curve(const CurveParams *p, uint32_t factor, const uint32_t *pl
     }
 }
 
-/* The light of the surrounding frames relative to frame i, without flashes: the value at frame i of
- * the straight line that fits it best. A steady change stays, at the ends of a segment as well. */
-static double light_around(const LumeqPlan *plan, size_t i, Window w)
+/* `light` (Q24) after a change by the factor to / from; at most 16. */
+static uint64_t next_light(uint64_t light, uint32_t from, uint32_t to)
 {
-    double light = 1, own = 1, n = 0, x = 0, xx = 0, y = 0, xy = 0;
-    for (size_t k = w.from; k <= w.to; k++) {
-        const PlanFrame *f = plan_frame(plan, k);
-        const double at = (double)k - (double)i;
-        light *= k > w.from ? (double)f->gain / CURVE_ONE : 1;
-        light = fmin(fmax(light, 1 / LIGHT_MOST), LIGHT_MOST);
-        own = k == i ? light : own;
-        if (!f->flash)
-            n++, x += at, xx += at * at, y += light, xy += at * light;
-    }
-    const double spread = n * xx - x * x;
-    return (spread > 0 ? (xx * y - x * xy) / spread : n > 0 ? y / n : own) / own;
+    const uint64_t most = UINT64_C(16) << 24, next = light * to / from;
+    return next < most ? next : most;
 }
 
-/* The epoch's light relative to the mean light of a window. */
-static double light_of_epoch(LumeqPlan *plan, const CurveParams *p, Window w, uint32_t alpha)
+/* Mean light of the surrounding frames relative to frame i, Q16, without flashes. */
+static uint32_t light_around(const LumeqPlan *plan, size_t i)
 {
-    uint32_t mean[MEASURE_CELLS];
-    uint64_t sum[MEASURE_CELLS] = {0};
-    for (size_t k = w.from; k <= w.to; k++)
-        for (int cell = 0; cell < MEASURE_CELLS; cell++)
-            sum[cell] += plan_frame(plan, k)->seen.mean[cell];
-    for (int cell = 0; cell < MEASURE_CELLS; cell++)
-        mean[cell] = (uint32_t)(sum[cell] / (w.to - w.from + 1));
-    const uint32_t *then = plan->last.cleared.mean;
-    return (double)light_factor(p, CURVE_ONE, then, mean, alpha, &plan->change) / CURVE_ONE;
+    const Window w = window_of(plan, i, plan->flicker);
+    const uint64_t one = UINT64_C(1) << 24;
+    uint64_t sum = one, light = one, count = 1;
+    for (size_t k = i + 1; k <= w.to; k++) {
+        light = next_light(light, CURVE_ONE, plan_frame(plan, k)->gain);
+        sum += plan_frame(plan, k)->flash ? 0 : light;
+        count += !plan_frame(plan, k)->flash;
+    }
+    light = one;
+    for (size_t k = i; k > w.from; k--) {
+        const uint32_t gain = plan_frame(plan, k)->gain;
+        light = next_light(light, gain ? gain : CURVE_ONE, CURVE_ONE);
+        sum += plan_frame(plan, k - 1)->flash ? 0 : light;
+        count += !plan_frame(plan, k - 1)->flash;
+    }
+    return (uint32_t)(sum / count >> 8);
 }
 
 /* The factor for codes above black, Q16; `added`: the share of changes that the curve adds. */
 static uint32_t evening_of(LumeqPlan *plan, size_t i, const CurveParams *p, uint32_t added)
 {
-    const PlanFrame *f = plan_frame(plan, i);
-    if (!plan->flicker || f->fade)
+    const PlanFrame *f = plan_frame(plan, i),
+                    *last = plan_begins(plan, i) ? f : plan_frame(plan, i - 1);
+    const uint32_t *before = last == f || last->flash ? NULL : last->seen.mean;
+    const uint32_t asked = (uint32_t)lrint(plan->params.deflicker * CURVE_ONE);
+    if (f->fade)
         return CURVE_ONE;
-    const Window w = window_of(plan, i, plan->flicker);
-    double share = plan->params.deflicker, light = light_around(plan, i, w);
-    if (p->lift && f->counted && !f->flash && added > share * CURVE_ONE) {
-        share = (double)added / CURVE_ONE;
-        light *= light_of_epoch(plan, p, w, plan->alpha);
-    }
-    return light_limited((uint32_t)(CURVE_ONE * fmin(fmax(1 + (light - 1) * share, 0), 4)));
+    if (p->lift && f->counted && !f->flash && added > asked)
+        return light_factor(p, added, plan->light, before, f->seen.mean, plan->alpha,
+                            &plan->change);
+    return light_limited(curve_lerp(CURVE_ONE, light_around(plan, i), asked));
 }
 
 /* The first frame of the decrease of light that ends at frame `dark`, for fades that are not
@@ -272,6 +265,7 @@ static void make_epoch(LumeqPlan *plan, size_t i, const CurveParams *p, PlanEpoc
     PlanFrame *samples[EPOCH_SAMPLES];
     const int count = epoch_samples(plan, i, epoch->cdf, samples);
     const MeasureShape *s = &plan_frame(plan, i)->shape;
+    memcpy(epoch->light, plan_frame(plan, i)->seen.mean, sizeof(epoch->light));
     mean_haze(samples, count, &epoch->curve.cleared);
     if (p->lift) {
         decide_lift(plan, samples, count, p, &epoch->curve);
@@ -302,9 +296,10 @@ static void move_curve(LumeqPlan *plan, size_t i, const CurveParams *p, const Ti
     PlanCurve *last = &plan->last;
     const PlanCurve *to = &plan->epoch.curve;
     const int at_once = plan_begins(plan, i) || plan->last_depth != f->shape.depth;
-    const uint32_t part =
-        at_once ? CURVE_ONE : lumeq_decay(f->step, llrint(plan->params.smooth * 1e9));
-    plan->alpha = part;
+    const int64_t tau = llrint(plan->params.smooth * 1e9);
+    const uint32_t part = plan->alpha = at_once ? CURVE_ONE : lumeq_decay(f->step, tau);
+    for (int cell = 0; cell < MEASURE_CELLS; cell++)
+        plan->light[cell] = curve_lerp(plan->light[cell], plan->epoch.light[cell], part);
     for (int bin = 0; bin < p->bins; bin++)
         last->bin[bin] = curve_lerp(last->bin[bin], to->bin[bin], part);
     for (int tile = 0; grid && tile < tile_count(grid); tile++)

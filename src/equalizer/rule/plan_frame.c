@@ -114,7 +114,7 @@ void lumeq_plan_look(LumeqPlan *plan, PlanFrame *f, const PlanFrame *before, int
     f->distance = view.distance;
     f->moved = view.moved;
     if (before)
-        lumeq_plan_compare(f, before);
+        lumeq_plan_compare(&p, f, before);
 }
 
 void lumeq_plan_set_active(LumeqPlan *plan, PlanFrame *f, const LumeqRect *active)

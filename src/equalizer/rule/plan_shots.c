@@ -14,6 +14,7 @@
  */
 #include <string.h>
 
+#include "equalizer/rule/light.h"
 #include "equalizer/rule/plan.h"
 
 /* Ratio by which a change stands out, in halves. */
@@ -21,14 +22,6 @@
 
 /* Minimum change of the cells in a cut: 2.5 % of the range. */
 #define CHANGED (CURVE_ONE * 25 / 1000)
-
-/* Minimum number of usable cells for a gain. Cells darker than 4 codes of 8 bits or lighter than
- * 15/16 of the range are not usable. */
-#define LEAST_CELLS 12
-
-/* Limits of the gain from one frame to the next. */
-#define GAIN_MOST (4 * CURVE_ONE)
-#define GAIN_LEAST (CURVE_ONE / 4)
 
 /* Nanoseconds of steady light at the end of a fade. */
 #define CALM_TIME 200000000
@@ -65,36 +58,10 @@ static uint32_t change_between(const PlanFrame *a, const PlanFrame *b)
     return (uint32_t)((difference(a, b, CURVE_ONE) << 16) / (MEASURE_CELLS * range_of(a)));
 }
 
-/* The median over the usable cells of the ratio of their luma, Q16. */
-static uint32_t gain_between(const PlanFrame *f, const PlanFrame *before)
-{
-    const uint64_t range = range_of(f);
-    const uint32_t dark = 4u << f->shape.depth, light = (uint32_t)(range - range / 16);
-    uint32_t sorted[MEASURE_CELLS];
-    int count = 0;
-    for (int i = 0; i < MEASURE_CELLS; i++) {
-        const uint32_t now = f->level[i], was = before->level[i];
-        if (now < dark || was < dark || now > light || was > light)
-            continue;
-        const uint64_t gain = ((uint64_t)now << 16) / was;
-        const uint32_t bounded = gain > GAIN_MOST    ? GAIN_MOST
-                                 : gain < GAIN_LEAST ? GAIN_LEAST
-                                                     : (uint32_t)gain;
-        int at = count++;
-        for (; at > 0 && sorted[at - 1] > bounded; at--)
-            sorted[at] = sorted[at - 1];
-        sorted[at] = bounded;
-    }
-    if (count < LEAST_CELLS)
-        return CURVE_ONE;
-    return sorted[count / 2] / 2 + sorted[(count - 1) / 2] / 2 +
-           (sorted[count / 2] & sorted[(count - 1) / 2] & 1);
-}
-
-void lumeq_plan_compare(PlanFrame *f, const PlanFrame *before)
+void lumeq_plan_compare(const CurveParams *p, PlanFrame *f, const PlanFrame *before)
 {
     f->change = change_between(f, before);
-    f->gain = gain_between(f, before);
+    f->gain = light_gain(p, before->seen.mean, f->seen.mean, 50);
 }
 
 /* The frame `away` frames after (below 0: before) frame i. NULL if it does not exist or is
