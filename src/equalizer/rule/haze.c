@@ -87,7 +87,7 @@ HazeTint haze_tint(const HazeCell *cells, int width, int height, const LumeqRect
 #define CLEAR_PLAIN (4 << 8)   /* cells whose tones span no more stay as they are, */
 #define CLEAR_DETAIL (16 << 8) /* and these are cleared wholly; Q8 */
 #define CLEAR_LIGHTER 18       /* so many cells have at least the haze's light */
-#define CLEAR_MEAN 122         /* 128ths of the light before, as a mean of the cells */
+#define CLEAR_MEAN 123         /* 128ths of the light before, as a mean of the cells */
 #define CLEAR_LIFT 26624       /* the steepest lift, Q15 of the range */
 
 #define CHANGE_PART 16 /* the slope is that for changes of 1/16 */
