@@ -138,8 +138,10 @@ static uint32_t own_gain(const Tones *t, uint32_t light, uint32_t share)
 }
 
 /* Smooths gains by 1, 2, 1 in both directions. */
-static void smooth_gains(const uint32_t *gain, uint16_t *smooth)
+static void smooth_gains(uint32_t *gain)
 {
+    uint32_t from[MEASURE_CELLS];
+    memcpy(from, gain, sizeof(from));
     for (int i = 0; i < MEASURE_CELLS; i++) {
         const int x = i % MEASURE_COLUMNS, y = i / MEASURE_COLUMNS;
         uint32_t sum = 0;
@@ -147,9 +149,9 @@ static void smooth_gains(const uint32_t *gain, uint16_t *smooth)
             for (int u = -1; u <= 1; u++) {
                 const int column = x + u < 0 ? 0 : x + u < MEASURE_COLUMNS ? x + u : x;
                 const int row = y + v < 0 ? 0 : y + v < MEASURE_ROWS ? y + v : y;
-                sum += gain[row * MEASURE_COLUMNS + column] * (u ? 1 : 2) * (v ? 1 : 2);
+                sum += from[row * MEASURE_COLUMNS + column] * (u ? 1 : 2) * (v ? 1 : 2);
             }
-        smooth[i] = (uint16_t)((sum + 8) / 16);
+        gain[i] = (sum + 8) / 16;
     }
 }
 
@@ -198,7 +200,10 @@ HazeClear haze_clear(const HazeState *haze, uint32_t share, const uint32_t nodes
         least_of(most_of((uint32_t)sorted[MEASURE_CELLS - CLEAR_LIGHTER], 256), range);
     for (int i = 0; i < MEASURE_CELLS; i++)
         gain[i] = own_gain(&tones[i], light, share);
-    smooth_gains(gain, clear.gain);
+    smooth_gains(gain);
+    smooth_gains(gain); /* or large, smooth objects would show the cells */
+    for (int i = 0; i < MEASURE_CELLS; i++)
+        clear.gain[i] = (uint16_t)gain[i];
     clear.lift = lift_back(tones, &clear, light, range);
     clear.light = (int32_t)((light + ((uint32_t)black << 8)) << (depth - 8) >> 8);
     return clear;
