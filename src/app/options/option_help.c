@@ -14,7 +14,7 @@
 const HelpPair option_usage[] = {
     {"lumeq [options] [INPUT]", "play it, or wait for a file"},
     {"lumeq [options] INPUT -o OUTPUT", "write the processed video"},
-    {"lumeq [options] INPUT... -o DIR/", "write many videos, with their names"},
+    {"lumeq [options] INPUT... -o DIR/", "write many videos under their own names"},
     {"lumeq [options] INPUT --null", "process, but write no video"},
     {"lumeq [options] --camera[=DEV|N]", "preview a camera; -o records it"},
     {0},

@@ -26,9 +26,9 @@ typedef struct OptionNames {
 } OptionNames;
 
 /*
- * In this file, given[i] is 1 if option_table[i] is on the command line. Only such options are
- * refused if they have no effect on the run; a settings file may set them. Unless noted, functions
- * that return int return 0, or -1 with one sentence in `refusal`.
+ * In this file, given[i] is 1 if option_table[i] is on the command line. Options without effect on
+ * the run are refused only there: a settings file may set options for other runs. Unless noted,
+ * functions that return int return 0, or -1 with one sentence in `refusal`.
  */
 
 #define V4L2_MAJOR 81       /* device number of Video4Linux */

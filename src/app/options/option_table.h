@@ -38,7 +38,7 @@ enum {
     OPTION_COMMON = 1,    /* is in the short help */
     OPTION_ONCE = 2,      /* describes a single run: refused in a settings file */
     OPTION_WINDOW = 4,    /* is for the window: refused for a film in parts */
-    OPTION_UNPLANNED = 8, /* is not stored in a job's plan, like OPTION_WINDOW and OPTION_MACHINE */
+    OPTION_UNPLANNED = 8, /* is not in a job's plan; nor are those of the window and the machine */
     OPTION_MACHINE = 16,  /* is about the machine or messages; may differ between steps of a job */
 };
 

@@ -258,8 +258,8 @@ static int set_scaled(const Setting *s)
     end += unit != NULL;
     if (end == s->value || *end || !(number >= o->min && number <= o->max))
         return refuse_value(s, o->type == OPTION_RATE
-                                   ? "bits per second from 10K, such as 800K or 4M"
-                                   : "bytes from 1M, such as 500M or 50G");
+                                   ? "bits per second, at least 10K, such as 800K or 4M"
+                                   : "bytes, at least 1M, such as 500M or 50G");
     *(int64_t *)s->field = llrint(number);
     return 0;
 }

@@ -56,8 +56,8 @@ typedef enum OptionsHwdec {
     OPTIONS_HWDEC_NO,
 } OptionsHwdec;
 
-/* Unless noted, strings point into argv or into the settings file's text, and options that are not
- * given have the default of the help or, without a default, -1 (numbers) or NULL (strings). */
+/* Unless noted, strings point into argv or into the settings file's text. Options that are not
+ * given have the default that the help shows or, without one, -1 (numbers) or NULL (strings). */
 typedef struct Options {
     const char *input;
     const char **inputs; /* all INPUTs, beginning with `input`; Options owns the array */
@@ -155,7 +155,7 @@ typedef struct Options {
 Options options_default(void);
 
 /* Fills in defaults, settings file and argv. Returns 0, or -1 with one sentence in `text`. The
- * caller frees `options` in any case; after a failure, its `color` is the one read so far. */
+ * caller frees `options`, also after a failure; `color` is then the one read so far. */
 int options_parse(Options *options, int argc, char **argv, char *text, size_t text_size);
 
 /* Like options_parse(), for `lumeq plan`. */
@@ -169,8 +169,10 @@ const char *options_input(const Options *options);
 /* True if OUTPUT is a folder for the outputs of all inputs. */
 bool options_many(const Options *options);
 
-/* True if INPUT, or `path`, is a URL that may be opened, and no file has that name. */
+/* True if INPUT is a URL that may be opened, and no file has that name. */
 bool options_is_url(const Options *options);
+
+/* The same for `path`. */
 bool options_opens_url(const Options *options, const char *path);
 
 /* stat() of an input or output; "-" is the standard stream `standard`. Returns 0 or -1. */
