@@ -1,5 +1,5 @@
 /* Records the sound of a camera recording: opens the microphone that the options name, and writes
- * its sound to the output. All functions accept NULL, which records no sound. */
+ * its sound to the output. A NULL CameraSound records no sound. */
 #ifndef LUMEQ_APP_CAMERA_SOUND_H
 #define LUMEQ_APP_CAMERA_SOUND_H
 
@@ -21,7 +21,7 @@ int camera_sound_open(CameraSound **sound, const Options *options, const Writer 
 void camera_sound_use(CameraSound *sound, const Source *source, Writer *writer);
 
 /* Writes the sound up to a picture's time, in AV_TIME_BASE units of the source; AV_NOPTS_VALUE: up
- * to now. The first call with a time sets the start. Call from one thread. MEDIA_OUTPUT. */
+ * to now. The sound starts at the first call with a time. Call from one thread. MEDIA_OUTPUT. */
 int camera_sound_follow(CameraSound *sound, int64_t time, MediaError *error);
 
 /* Completes the sound up to `time`, the end of the last picture, or up to the time of the last

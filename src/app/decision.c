@@ -17,15 +17,15 @@
 
 #define VISIBLE_NOISE 1.0 /* in 8-bit codes */
 
-/* Maximum number of kinds that a line names. Each but the first needs MIN_PERCENT of the frames. */
+/* Maximum number of kinds in a line. Each after the first needs MIN_PERCENT of the frames. */
 #define MAX_KINDS 3
 #define MIN_PERCENT 5
 
 #define MORE " (--strength 1 or --profile fog does more)"
 
-/* Tones of a picture, relative to the range from black to white. */
+/* Brightness of a picture. */
 typedef struct Light {
-    double mean;
+    double mean; /* 0: black, 1: white */
     double peak; /* largest share of samples in three neighbouring codes that are not dark */
 } Light;
 
@@ -35,7 +35,7 @@ static double level_of(double code, int full_range)
     return full_range ? code / 255 : (code - 16) / 219;
 }
 
-/* Returns the 8-bit SDR code that is as bright as a level of HDR. */
+/* Returns the 8-bit SDR code that is as bright as an HDR level from 0 to 1. */
 static int code_of_light(LumeqTransfer transfer, double level, int full_range)
 {
     const double light = fmin(pow(lumeq_nits(transfer, level) / lumeq_nits(0, 1), 1 / 2.4), 1);

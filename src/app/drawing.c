@@ -164,13 +164,12 @@ static int overlay_draw(FrameOverlay *o, AVFrame *frame, const LumeqFrameStats *
 
 /* ---- before and after ---- */
 
-/* Each edge of the line is a pixel wide, and one more per EDGE_PART pixels of the picture's shorter
- * side, as in view.c. */
+/* Width of each edge of the line, as in view.c: one pixel, plus one for each EDGE_PART pixels of
+ * the picture's shorter side. */
 #define EDGE_PART 1440
 #define LINE_BRIGHT 0xF0F0F0
 #define LINE_DARK 0x101010
 
-/* Layers over the pictures. */
 enum { LABEL_BEFORE, LABEL_AFTER, LINE, LAYERS };
 
 typedef struct Comparison {

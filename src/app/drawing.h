@@ -7,11 +7,11 @@
 
 typedef struct Drawing Drawing;
 
-/* Sets NULL if the options draw nothing; the other functions accept NULL. MEDIA_INPUT. */
+/* Sets *drawing to NULL if there is nothing to draw; other functions accept that. MEDIA_INPUT. */
 int drawing_open(Drawing **drawing, const Options *options, MediaError *error);
 
-/* A sink that draws into frames, which must all have the first one's size and format. Warns if
- * there is no room for the panel. Copies a frame first if its memory is shared. */
+/* A sink that draws into frames. All frames must have the same size and format. Warns if there is
+ * no room for the panel. Copies a frame first if its memory is shared. */
 Sink drawing_sink(Drawing *drawing);
 
 /* Draws only the comparison, which may change the size of the frame. MEDIA_INPUT. */

@@ -50,7 +50,7 @@ LumeqConfig engine_config(Engine *engine, const Options *options)
     };
 }
 
-/* Number of decoded frames that a run holds at once: queued, in flight, and kept as references. */
+/* Maximum number of decoded frames in a run: queued, being equalized, and kept as references. */
 #define GPU_FRAMES 14
 
 /* Lets FFmpeg use the context's GPU. */
@@ -90,7 +90,7 @@ void engine_encode_on_gpu(Engine *engine)
 int engine_open(Engine *engine, const Options *o, int all_planes, MediaError *error)
 {
     const LumeqConfig config = engine_config(engine, o);
-    /* The input is not known yet; its parameters may differ. */
+    /* The input is not known yet; the parameters for it may differ. */
     const LumeqParams params = options_params(o, (OptionsInput){.still = 1});
     const bool must_decode = o->hwdec == OPTIONS_HWDEC_NVDEC;
     char why[256];

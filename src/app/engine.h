@@ -25,8 +25,8 @@ typedef struct Engine {
     atomic_int no_room;   /* true: the lack of GPU memory was reported */
 } Engine;
 
-/* Returns LumeqConfig.cpu_without: the complement of the environment variable LUMEQ_CPU_MASK, which
- * is a sum of the LUMEQ_CPU_* that the program may use; 0 if it is not set. */
+/* Returns LumeqConfig.cpu_without. The environment variable LUMEQ_CPU_MASK is the sum of the
+ * LUMEQ_CPU_* that the program may use; without it, returns 0: all are allowed. */
 unsigned engine_cpu_without(void);
 
 /* Returns the library's configuration. The engine must not move while a context uses it. */

@@ -26,8 +26,8 @@
 #include "run/lookahead.h"
 #include "run/run.h"
 
-/* A pipe with two decoders should hold at most this many bytes. To that end the lookahead is
- * shortened, but not below MIN_LOOKAHEAD, in nanoseconds. */
+/* If two decoders share a pipe, the lookahead is shortened so that at most this many bytes wait for
+ * the slower one, but not below MIN_LOOKAHEAD nanoseconds. */
 #define PIPE_BYTES (64.0 * (1 << 20))
 #define MIN_LOOKAHEAD INT64_C(200000000)
 
@@ -164,8 +164,8 @@ static const char *why_no_lookahead(const Run *run, bool *impossible)
     return o->mode == LUMEQ_MODE_OFF ? "--mode off has no curve that follows the picture" : NULL;
 }
 
-/* Sets the lookahead, and logs the reason with -v. MEDIA_USAGE: an option on the command line needs
- * a lookahead, which the input does not allow. */
+/* Sets the length of the lookahead. With -v, logs it, or why curves do not look ahead. MEDIA_USAGE:
+ * an option on the command line needs a lookahead, which is impossible in this run. */
 static int choose_lookahead(Run *run)
 {
     const Options *o = run->options;
@@ -303,8 +303,8 @@ static int look_ahead(Run *run)
 
 /* ---- the sinks ---- */
 
-/* For live input and output: counts the frames that a camera dropped after a late one, and delays
- * frames of a file to real time. */
+/* Counts the frames that a camera dropped (see Missed). If the run must not be faster than real
+ * time, waits until a frame is due. */
 static int keep_time(void *opaque, Frame *f)
 {
     Run *run = opaque;
@@ -315,7 +315,7 @@ static int keep_time(void *opaque, Frame *f)
     return 0;
 }
 
-/* Prints counts of a long recording, each followed by ", ", or "". */
+/* Prints the counts of a long recording that are not 0, each followed by ", ". */
 static const char *print_counts(const Run *run, char *text, size_t size)
 {
     const SegmentTotals segments = run->writer ? writer_segments(run->writer) : (SegmentTotals){0};

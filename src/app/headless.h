@@ -11,7 +11,7 @@
 #include "app/run_end.h"
 #include "run/run.h"
 
-/* The style of the progress display; --quiet turns PROGRESS_AUTO off. */
+/* The style of the progress display. --quiet turns PROGRESS_AUTO into PROGRESS_NONE. */
 ProgressStyle headless_progress(const Options *options);
 
 /* A run that writes nothing, to estimate a longer one. Initialize with {0} and `sink`. */
@@ -31,7 +31,7 @@ typedef struct RunResult {
     int is_changed;       /* a camera came back with another size, format or rate */
     double seconds;       /* of video */
     char why[1024];       /* the error, or the damage of the input; "" if neither */
-    char summary[512];    /* instead of printing it; "" for cameras, or if the run failed */
+    char summary[512];    /* not printed; "" if the run failed, or for cameras, which print it */
     ProgressShare *share; /* set by the caller: updated during the run; or NULL */
     Trial *trial; /* set by the caller: write nothing; no progress, summary or errors; or NULL */
 } RunResult;

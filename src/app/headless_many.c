@@ -46,7 +46,7 @@ typedef struct Many {
     int others;         /* number of files in input folders that are not named like a video */
     char *skipped;      /* path of the output folder if it is inside an input folder; or NULL */
     TextList made;      /* folders that were made, in this order */
-    int unmarked;       /* not 0: --resume cannot recognize a finished file */
+    int unmarked;       /* not 0: --resume will not recognize some finished file */
     TextList told;      /* notes that were printed, to print each once */
     int next;           /* the next file to start */
     TaskPool pool;
@@ -172,8 +172,8 @@ static int next_file(void *many)
     return -1;
 }
 
-/* Prints one line about a finished file: its summary and notes. If it succeeded, leaves out notes
- * that were printed before; in a long list, a success without other notes gets no line. */
+/* Prints a line about a finished file: its summary and notes. A success leaves out notes that were
+ * printed for earlier files; if no note is left and the list is long, it gets no line. */
 static void say_file(Many *m, const ListedFile *file, const TaskAnswer *answer)
 {
     const bool take_finished = file->code == EXIT_DONE;

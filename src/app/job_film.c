@@ -128,7 +128,7 @@ int job_film_open(JobFilm *f, int (*take)(void *opaque, const AVPacket *, MediaE
     f->writer_options.whole_opaque = before.whole_opaque;
     f->writer_options.take_encoded = take;
     f->writer_options.take_opaque = opaque;
-    /* With `take`, no file is written: only planning refuses an output that exists. */
+    /* With `take`, the output is not written, so that only planning refuses one that exists. */
     f->writer_options.overwrite |= take && f->plan.part_count;
     f->writer_options.video.closed = 1;
     f->writer_options.video.hint = sandbox_hint(o);

@@ -25,7 +25,7 @@ typedef struct JobFilm {
     LumeqParams params;
     Progress progress;
     MediaError error;
-    bool local; /* --jobs runs all steps on this machine */
+    bool local; /* --jobs or --resume runs all steps on this machine */
     bool made;  /* --resume, and an earlier run with these options has made the output */
 } JobFilm;
 
@@ -33,12 +33,12 @@ typedef struct JobFilm {
 void job_program(char *text, size_t size);
 
 /* Reads the plan at `path`, and parses its options and then those of the step, `argv`. The caller
- * zeroes the film except `stop`, and closes it in any case. */
+ * zeroes the film except `stop`, and closes it even after a failure. */
 int job_film_read(JobFilm *film, const char *path, int argc, char **argv);
 
-/* Opens equalizer, input and writer. Keeps film->writer_options.whole and .whole_opaque,
- * and sets the other members. `take` gets the encoded packets, as in WriterOptions; NULL: they are
- * written to the output. */
+/* Opens equalizer, input and writer. Sets film->writer_options, except `whole` and `whole_opaque`,
+ * which the caller may have set. `take` gets the encoded packets, as in WriterOptions; NULL: they
+ * are written to the output. */
 int job_film_open(JobFilm *film, int (*take)(void *opaque, const AVPacket *, MediaError *error),
                   void *opaque);
 
@@ -77,8 +77,8 @@ int job_step_finish(JobFilm *film);
 /* Encodes a part. */
 int job_step_segment(JobFilm *film, int part);
 
-/* Joins the parts. Unless film->local, first checks if the output is already complete, and at last
- * removes the folder. *code: EXIT_DONE, EXIT_DAMAGED, or EXIT_OUTPUT without the statistics. */
+/* Joins the parts. Unless film->local, first checks if the output is already complete, and finally
+ * removes the folder. *code: EXIT_DONE, EXIT_DAMAGED, or EXIT_OUTPUT: the statistics failed. */
 int job_step_join(JobFilm *film, int *code);
 
 #endif

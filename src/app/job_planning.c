@@ -27,15 +27,15 @@
 
 #define MAX_DECODER_THREADS 16 /* MAX_AUTO_THREADS of FFmpeg */
 
-/* Number of frames to decode before a part: the previous frames that filter its first frame, the
- * frames needed to deinterlace those, and one more. */
+/* Number of frames to decode before a part: the previous frames that filtering the first frame
+ * needs, the frames that deinterlacing these needs, and one more. */
 #define LEAD 6
 
 #define USUAL_SECONDS 60.0 /* of a part */
 #define USUAL_RATE 25.0    /* frames per second, if the container has no rate */
 
-/* A part is measured again, from this many microseconds earlier, if the frames before it differ
- * from the last ones of the previous part. Each further step back is four times as long. */
+/* If the frames before a part differ from the end of the previous part, the part is measured again,
+ * from this many microseconds earlier. Each further step back is four times as long. */
 #define FIRST_STEP_US INT64_C(4000000)
 
 /* Returns the absolute path, which the caller frees. NULL: out of memory. */
@@ -69,7 +69,7 @@ static int begin_plan(JobFilm *f)
         option_arguments(o, text_list_add, &plan->arguments) < 0)
         return media_no_memory(&f->error, MEDIA_OUTPUT);
     /* Like x264, use 1.5 encoder threads per core, since the threads wait for each other. The
-     * decoder gets as many as in one run: how damage is concealed depends on their number. */
+     * decoder gets as many as in a single run, since they affect how it conceals damage. */
     const int cores = process_cores(), share = cores / FFMAX(plan->jobs, 1);
     plan->encoder_threads = av_clip((3 * share + 1) / 2, 1, MAX_ENCODER_THREADS);
     plan->decoder_threads = cores < 2 ? 1 : FFMIN(cores + 1, MAX_DECODER_THREADS);
@@ -89,7 +89,7 @@ static bool same_text(const char *a, const char *b)
     return a == b || (a && b && strcmp(a, b) == 0);
 }
 
-/* Names a difference between an existing plan and this one; NULL if they are equal. */
+/* Names a difference between the existing plan `there` and the new `plan`; NULL if none. */
 static const char *plan_difference(const JobPlan *there, const JobPlan *plan)
 {
     if (!same_text(there->input, plan->input) || there->input_size != plan->input_size ||
@@ -368,7 +368,7 @@ static int survey(JobFilm *f, FilmMeasures in, FramesSeen *seen)
 }
 
 /* Decides --pix-fmt auto10 like headless.c. If the output is deeper, opens the encoder again, since
- * a deeper film may need another one. */
+ * deeper frames may need another encoder. */
 static int choose_depth(JobFilm *f, FilmMeasures in)
 {
     FramesSeen seen = {0};
@@ -515,7 +515,7 @@ static int list_film(JobFilm *f)
     const char *folder = f->plan.folder;
     if (open_film(f) < 0 || try_encoder(f) < 0)
         return f->error.fault;
-    (void)unlink(job_path(folder, "plan").text); /* before the files that the plan needs */
+    (void)unlink(job_path(folder, "plan").text); /* first, since it needs the other files */
     job_folder_clear(folder);
     const int ret = job_folder_make(folder, &f->error) < 0 || list_parts(f) < 0
                         ? f->error.fault

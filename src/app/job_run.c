@@ -25,7 +25,7 @@
 #include "media/output/output_file.h"
 #include "media/process.h"
 
-/* Minimum of cores that one run keeps busy: measured with ffv1, whose encoder has 4 slices. */
+/* Every run keeps at least this many cores busy: measured with ffv1, whose encoder has 4 slices. */
 #define CORES_OF_RUN 4
 
 #define MAX_TEXT 64    /* bytes of "part N: " */
@@ -46,12 +46,12 @@ typedef struct JobRun {
     int next, count; /* the next part; the number of parts (1 for a step of the whole film) */
     int existing;    /* parts that were written before */
     int64_t done;    /* frames of parts that are done */
-    bool has_said;   /* true: a note about a part was shown; others are not */
+    bool has_said;   /* true: a note about a part was shown; no further ones are */
     int code;        /* exit code of joining, or of the run that made the output */
     TaskPool pool;
 } JobRun;
 
-/* Runs in a child process: once a process has used CUDA, those that it forks cannot use it. */
+/* Runs in a child process. If the parent used CUDA, the children that it forks later could not. */
 static int count_gpus(void *opaque, int pipe)
 {
     char why[128];

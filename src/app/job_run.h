@@ -15,7 +15,7 @@ int job_run(const Options *options, atomic_int *stop);
  * least one for each GPU of --devices. `rows`: height of the pictures; 0: unknown. */
 int job_run_at_a_time(const Options *options, int rows);
 
-/* The GPU that --devices gives to process number `slot`, or that of --device. */
+/* The GPU that --devices gives to process number `slot`; without --devices, the one of --device. */
 int job_run_device(const Options *options, int slot);
 
 /* The commands, which are only recognized as the first argument; NULL at the end. */

@@ -1,4 +1,4 @@
-/* Notes in an extended attribute of an output how it was made, so that --resume recognizes it. */
+/* Records in an extended attribute how an output was made, so that --resume recognizes it. */
 #ifndef LUMEQ_APP_MADE_H
 #define LUMEQ_APP_MADE_H
 
@@ -19,7 +19,7 @@ int made_print(char text[MADE_ROOM], const struct stat *output, uint32_t how, in
 int made_note(const char *output, uint32_t how, int code);
 
 /* Returns the exit code of the run that made the output, or -1 if that run is unknown or had
- * another `how`, or if the output was changed since. `file`: another file that may have the note,
+ * another `how`, or if the output was changed since. `file`: another file that may hold the note,
  * or NULL. */
 int made_code(const char *output, uint32_t how, const char *file);
 

@@ -107,7 +107,7 @@ struct Play {
     FileList files;         /* until the player takes it */
     char skipped[sizeof(
         ((MediaError *)0)->text)]; /* message about a file that cannot be opened, or "" */
-    StartWindow *start;            /* whose window the player takes over; borrowed, or NULL */
+    StartWindow *start;            /* the player takes over its window; borrowed, or NULL */
     Player *player;
 };
 
@@ -133,8 +133,8 @@ static int take_file(void *opaque, const char *path, const char *below, const st
     return file_list_add(a->files, path, a->options->shuffle);
 }
 
-/* Adds a file, or the files of a folder that are named like videos: opening them all would delay
- * the first one. A folder without videos is added itself, since it may hold pictures. Skips
+/* Adds a file, or the videos in a folder. Recognizes videos by name, since opening every file would
+ * delay the first one. A folder without videos is added itself, since it may hold pictures. Skips
  * unreadable subfolders. Returns -1 if out of memory. */
 static int add_files(FileList *files, const Options *options, const char *path)
 {

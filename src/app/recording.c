@@ -30,11 +30,8 @@
 /* Niceness of the writing thread and the encoder's threads: the preview has priority. */
 #define NICE 5
 
-/* How often sound is written while no frames come. */
-#define TICK_US 1000000
-
-/* Limit of the number in names such as "talk-2.mkv". */
-#define MAX_NAMES 100
+#define TICK_US 1000000 /* between writes of sound while no frames come */
+#define MAX_NAMES 100   /* limit of the number in names such as "talk-2.mkv" */
 
 typedef struct RecorderState {
     int64_t frames, dropped; /* written frames, and dropped ones */
@@ -160,7 +157,7 @@ static WriterOptions writer_options(const Options *o, const char *path, int name
 }
 
 /* Checks the output and its encoder without touching a file. `named`: make a new file in the
- * current folder, named by the time, instead of OUTPUT. MEDIA_USAGE, MEDIA_OUTPUT. */
+ * current folder, named after the time, instead of OUTPUT. MEDIA_USAGE, MEDIA_OUTPUT. */
 static int create_recorder(Recorder **writer, const Options *options, int named,
                            const atomic_int *stop, MediaError *error)
 {
@@ -172,7 +169,7 @@ static int create_recorder(Recorder **writer, const Options *options, int named,
     w->state.bytes = -1;
     w->first = AV_NOPTS_VALUE;
     w->options = options;
-    if (named) { /* a free name: "lumeq-20260131-120000.mkv", or with "-2" and so on */
+    if (named) { /* an unused name: "lumeq-20260131-120000.mkv", or with "-2" and so on */
         char when[32] = "";
         const time_t now = time(NULL);
         struct tm local;
@@ -197,7 +194,7 @@ static int create_recorder(Recorder **writer, const Options *options, int named,
 
 /* ---- the thread ---- */
 
-/* Returns the time of the first frame or packet, which becomes 0. */
+/* Returns the time of the first frame or packet, to subtract from all times. */
 static int64_t shift_of(Recorder *w, int64_t time)
 {
     if (w->first == AV_NOPTS_VALUE) {
@@ -277,7 +274,7 @@ static void *recorder_main(void *arg)
         sinks_add(&loop.sinks, (Sink){.self = w, .packet = write_packet, .frame = shift_frame});
         sinks_add(&loop.sinks, drawing_sink(w->drawing));
         sinks_add(&loop.sinks, (Sink){.self = w, .frame = write_frame});
-        /* AVERROR_EOF at the end, also after the only frame of a picture. */
+        /* Returns AVERROR_EOF at the end, also after the only frame of a picture. */
         ret = run_frames(&loop, take_frame, w, &w->error);
     }
     if (!w->error.fault)

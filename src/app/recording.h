@@ -36,15 +36,19 @@ int window_recording_start(WindowRecording *recording, const Source *source, Med
 /* True if equalized frames are being recorded. Thread-safe. */
 int window_recording_takes_frames(WindowRecording *recording);
 
-/* Records an equalized frame or a packet of the source, depending on the options. Takes a
- * reference of its own. Does nothing while there is no recording. Thread-safe. */
+/* Records an equalized frame. Takes a reference of its own. Does nothing with --record-raw, or
+ * while nothing is recorded. Thread-safe. */
 void window_recording_frame(WindowRecording *recording, const AVFrame *frame,
                             const LumeqFrameStats *stats);
+
+/* The same for a packet of the source, which is recorded only with --record-raw. */
 void window_recording_packet(void *recording, const AVPacket *packet);
 
-/* See PlayerHost.record, and player_set_status(). */
+/* See PlayerHost.record. */
 void window_recording_toggle(WindowRecording *recording, const Source *source, char *text,
                              size_t size);
+
+/* Sets *to for player_set_status(). Completes a recording whose thread has ended. */
 void window_recording_follow(WindowRecording *recording, PlayerRecording *to);
 
 /* Starts to complete the recording. Returns true once it is complete and no longer needs the
@@ -58,8 +62,8 @@ int window_recording_end(WindowRecording *recording, int partial);
 /* Call after all threads that bring frames and packets have ended. */
 void window_recording_close(WindowRecording *recording);
 
-/* Runs a camera without a window. If it comes back with another size, format or rate, the recording
- * continues in another file, "talk-2.mkv". Returns like headless_run(). */
+/* Runs a camera without a window. If the camera comes back with another size, format or rate, the
+ * recording continues in another file, "talk-2.mkv". Returns like headless_run(). */
 int recording_camera_run(const Options *options, atomic_int *stop);
 
 #endif

@@ -69,7 +69,7 @@ static int find(const State *s, const char *path)
     return i;
 }
 
-/* Stores a place instead of an earlier one of the same file. Does nothing if out of memory. */
+/* Stores a place, and removes an earlier one of the same file. */
 static void note(State *s, const Place *place)
 {
     const int before = find(s, place->path);

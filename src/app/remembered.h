@@ -16,7 +16,7 @@ Remembered *remembered_open(void);
 /* Restores settings that the command line does not give; with --reference, none. */
 void remembered_apply(const Remembered *remembered, WindowSettings *settings);
 
-/* The window's volume, or -1, and its size, or 0 x 0. The caller may change them. */
+/* The window's volume and size; -1 and 0 x 0: not stored. The caller may change them. */
 typedef struct RememberedWindow {
     int volume, width, height;
 } RememberedWindow;

@@ -49,7 +49,7 @@ Sink run_report_sink(RunReport *r)
 static int write_about(RunReport *r, const TextList *arguments, int partial, MediaError *why)
 {
     const Options *o = r->options;
-    /* Only the names, since folders may be private. */
+    /* Names only the files, since folders may be private. */
     const char *input = o->input ? file_name_base(o->input) : NULL;
     const char *output = o->output ? file_name_base(o->output) : NULL;
     char program[64];

@@ -24,7 +24,7 @@ Sink run_report_sink(RunReport *report);
 void run_report_write(RunReport *report, int partial);
 
 /* Renames the temporary file to its final name, which is NAME.partial.EXT if `partial`. Does
- * nothing for a partial file without frames. Returns MEDIA_OUTPUT after a message. */
+ * nothing for a partial file without frames. Returns 0, or MEDIA_OUTPUT after a message. */
 int run_report_commit(RunReport *report, int partial);
 
 /* The name of the committed file, or NULL. Valid until it is closed. */

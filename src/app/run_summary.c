@@ -60,8 +60,8 @@ void figures_say_details(const RunFigures *r, int planned)
 
 /* ---- frames of a camera ---- */
 
-/* Counts gaps in time after frames that were written late. The driver's count of lost frames is of
- * no use, since it increases when frames are read, which is earlier. */
+/* Counts frames that are missing after a frame that was written late. The driver's count of lost
+ * frames is of no use: it increases when a frame is read, before that frame is written. */
 void losses_count_missed(Missed *missed, const Source *source, int64_t time_us)
 {
     const AVRational rate = camera_setting(source->camera)->rate;

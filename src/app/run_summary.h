@@ -30,11 +30,11 @@ typedef struct RunFigures {
     int64_t filtered;  /* frames that the noise filter changed */
 } RunFigures;
 
-/* A sink that counts frames and describes those with histograms. Add it before sinks that show the
- * description. */
+/* A sink that counts frames, and describes frames that have histograms. Add it before sinks that
+ * show the description. */
 Sink figures_sink(RunFigures *figures);
 
-/* Prints the figures: only with -v, except those of --deflicker. `planned`: with a lookahead. */
+/* Prints figures with -v; prints the flicker also with --deflicker. `planned`: with lookahead. */
 void figures_say_details(const RunFigures *figures, int planned);
 
 /* ---- losses ---- */
@@ -51,15 +51,14 @@ typedef struct Missed {
 /* Call after each frame of a camera, with its time in AV_TIME_BASE units. */
 void losses_count_missed(Missed *missed, const Source *source, int64_t time_us);
 
-/* Warns if frames were dropped. `why` ends the message: "encoded", if the earlier frames waited to
- * be encoded. */
+/* Warns if frames were dropped. `why` completes "while others waited to be", such as "encoded". */
 void losses_say_missed(const Missed *missed, const char *why);
 
 /* Logs with -v how many frames the camera's driver lost. */
 void losses_say_lost(const Source *source);
 
-/* Returns 1, with a sentence in `text`, if the source is a camera that disappeared before `frames`
- * frames. */
+/* Returns 1, with a sentence in `text`, if the source is a camera that disappeared after `frames`
+ * frames, and --frames did not end the run. */
 int losses_camera_gone(const Source *source, int64_t frames, const Options *options, char *text,
                        size_t size);
 

@@ -31,7 +31,7 @@
 
 /* ---- the sheet: pairs of pictures, before above after ---- */
 
-/* In pixels: the largest picture, the gap around it, the line of text above it, and its letters. */
+/* In pixels: the largest picture, the gap around pictures, the line of text above, its letters. */
 #define PICTURE_WIDTH 480
 #define PICTURE_HEIGHT 360
 #define GAP 8
@@ -108,7 +108,7 @@ typedef struct Sample {
     int pieces;
     double begin;         /* of the current piece, in seconds of the input */
     bool is_drawn;        /* the current piece is on the sheet */
-    int tried;            /* number of pieces with a picture; below: sums over them */
+    int tried;            /* number of pieces with a picture; next: sums over these pieces */
     double opening, work; /* seconds until the input is open, and after that */
     double frames, length, payload, written;
     Progress progress;
@@ -208,7 +208,7 @@ static int try_piece(Sample *s, int i)
     s->length += result.seconds > 0 ? result.seconds : (double)result.frames / DEFAULT_RATE;
     s->payload += (double)trial.payload;
     s->written += (double)trial.written;
-    if (!s->tried++) { /* expect as many frames from the other pieces */
+    if (!s->tried++) { /* expect as many frames from each piece */
         s->progress.frames = result.frames * s->pieces;
         say_set_verbosity(SAY_ERRORS); /* log choices only once */
     }

@@ -119,7 +119,7 @@ static void allow_folder(Rules *r, const char *file, uint64_t rights)
 
 /* ---- the system ---- */
 
-/* Allows the folder of a library outside the system's folders: it may load others from there. */
+/* Allows the folder of a library that is in no system folder, since it may load others there. */
 static int allow_library(struct dl_phdr_info *library, size_t size, void *rules)
 {
     Rules *r = rules;
@@ -177,8 +177,8 @@ static void allow_system(Rules *r, int gpu)
     static const char *const random[] = {"/dev/random", "/dev/urandom"};
     static const char *const lists[] = {"LD_LIBRARY_PATH", "FONTCONFIG_PATH", "FONTCONFIG_FILE"};
     static const struct {
-        const char *variable, *otherwise; /* names a folder of the user; its default below $HOME */
-        const char *below;
+        const char *variable, *otherwise; /* has the path of a folder; its default below $HOME */
+        const char *below;                /* the subfolder to allow */
         uint64_t rights;
     } homes[] = {{"XDG_DATA_HOME", ".local/share", "fonts", READ},
                  {"XDG_CONFIG_HOME", ".config", "fontconfig", READ},
@@ -207,11 +207,11 @@ static void allow_system(Rules *r, int gpu)
             snprintf(path, sizeof(path), "%s/%s/%s", home ? home : "", homes[i].otherwise,
                      homes[i].below);
         if (gpu && homes[i].rights & MAKE_FOLDER)
-            (void)mkdir(path, 0700); /* CUDA's cache, which CUDA would make at its first use */
+            (void)mkdir(path, 0700); /* CUDA's cache: only an existing folder can be allowed */
         if (home || (given && *given))
             allow(r, path, homes[i].rights);
     }
-    /* CUDA starts only if it can name its threads, which writes to files in this folder. */
+    /* CUDA starts only if it can name its threads, for which it writes to files in this folder. */
     allow(r, "/proc/self/task", READ | WRITE_FILE | TRUNCATE);
     (void)dl_iterate_phdr(allow_library, r);
 }
@@ -257,7 +257,7 @@ static void allow_input(Rules *r, const Options *o)
     }
 }
 
-/* Allows writing in the folder of an output, or to the pipe or device that it names. */
+/* Allows writing in the folder of an output, or only to the output if it is a pipe or device. */
 static void allow_output(Rules *r, const char *path, SandboxKind kind)
 {
     char place[PATH_MAX];
@@ -369,7 +369,7 @@ bool sandbox_can_filter(void)
     return KNOWN_CALLS && syscall(SYS_seccomp, SECCOMP_GET_ACTION_AVAIL, 0, &action) == 0;
 }
 
-/* Calls that neither a run nor a window needs, nor a dialog that a window starts. */
+/* Calls that no run, no window and no dialog of a window needs. */
 static const char never[] =
     "acct add_key adjtimex bpf clock_adjtime clock_settime delete_module fanotify_init "
     "finit_module init_module io_uring_enter io_uring_register io_uring_setup ioperm iopl "
@@ -391,7 +391,7 @@ static const char forbidden[] =
     "mq_getsetattr mq_notify mq_open mq_timedreceive mq_timedsend mq_unlink msgctl msgget msgrcv "
     "msgsnd semctl semget semop semtimedop shmat shmctl shmdt shmget socketpair";
 
-/* Calls that a run without CUDA may make, besides some of `internet`, ioctl() and fchmod(). */
+/* Calls that a run without CUDA may make, besides those that allow_calls() adds. */
 static const char allowed[] =
     /* files */
     "access close close_range copy_file_range creat dup dup2 dup3 faccessat faccessat2 fadvise64 "
@@ -549,7 +549,7 @@ static int forbid_calls(const Options *o, int gpu)
         ret = add_rules(filter, REFUSE, never, 0, NULL);
     if (ret >= 0)
         ret = add_rules(filter, REFUSE, forbidden, 0, NULL);
-    if (ret >= 0) /* flags in memory, unseen here; the C library uses the older calls */
+    if (ret >= 0) /* a filter cannot see their flags; the C library falls back to older calls */
         ret = add_rules(filter, SCMP_ACT_ERRNO(ENOSYS), "clone3 openat2", 0, NULL);
     for (size_t i = 0; ret >= 0 && i < COUNT(conditions); i++)
         ret =
@@ -570,7 +570,7 @@ static int forbid_calls(const Options *o, int gpu)
     return ret;
 }
 
-/* Allows a run to give files the permissions of those that they replace, or read-only ones. */
+/* Allows a run to give a file read-only permissions, or those of the file that it replaces. */
 static int allow_modes(scmp_filter_ctx filter, const Options *o)
 {
     const char *const paths[] = {o->output, o->stats, o->report};
@@ -654,7 +654,7 @@ static bool suits_sandbox(const Options *o, const char **why)
         *why = "this encoder needs a device";
     if (options_is_url(o) && network_is_local(o->input))
         *why = "names in .local need the socket of a service";
-    /* The default, a folder in /tmp, does not count: anybody may create it. */
+    /* Ignores CUDA's default for this variable, a folder in /tmp, which anybody may create. */
     if (uses_gpu(o) && getenv("CUDA_MPS_PIPE_DIRECTORY"))
         *why = "CUDA_MPS_PIPE_DIRECTORY names a service that needs sockets";
     return !*why;
@@ -677,8 +677,8 @@ int sandbox_say(const Options *o, MediaError *error)
     return suits;
 }
 
-/* Makes the GPU's device files if they are missing. CUDA would start the same program at its first
- * use, which the sandbox forbids. */
+/* Makes missing device files of the GPU. At its first use, CUDA would start the same program, but
+ * the sandbox forbids starting programs. */
 static void make_devices(void)
 {
     static const char program[] = "/usr/bin/nvidia-modprobe";

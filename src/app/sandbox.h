@@ -1,8 +1,7 @@
 /*
- * The sandbox: before a run opens its input, its process gives up all rights that reading one video
- * and writing another do not need, so that a decoder that hostile media has taken over can do
- * little. Landlock limits the files, seccomp the system calls. options/README.md lists the
- * rights.
+ * The sandbox. Before a run opens its input, its process gives up all rights that reading one video
+ * and writing another do not need. If hostile media takes over a decoder, it can then do little.
+ * Landlock limits the files, seccomp the system calls. options/README.md lists the rights.
  */
 #ifndef LUMEQ_APP_SANDBOX_H
 #define LUMEQ_APP_SANDBOX_H
@@ -26,9 +25,9 @@ bool sandbox_can_filter(void);
 /* A sentence about what this kernel lacks for the sandbox, or NULL. */
 const char *sandbox_lack(void);
 
-/* Returns 1 if a run with these options gets a sandbox, else 0. Prints why it gets none or only
- * a part: once, and not again in child processes. MEDIA_USAGE: the kernel lacks what --sandbox on
- * needs. */
+/* Returns 1 if a run with these options should get a sandbox, else 0. If it gets none or only a
+ * part, prints the reason: once, and not again in child processes. MEDIA_USAGE: the kernel lacks
+ * what --sandbox on needs. */
 int sandbox_say(const Options *options, MediaError *error);
 
 /* Gives up the rights for good. Call before the first thread, and before a driver is loaded. Closes

@@ -12,8 +12,7 @@
 #include "media/picture_pattern.h"
 #include "run/equalizer_frame.h"
 
-/* Largest term of a frame rate such as 30000/1001. */
-#define MAX_RATE_TERM 1001000
+#define MAX_RATE_TERM 1001000 /* largest term of a frame rate such as 30000/1001 */
 
 /* Seconds before the first attempt to reconnect. Later pauses double. */
 #define RECONNECT_PAUSE_S 1
@@ -316,7 +315,7 @@ int setup_create_writer(Writer **writer, const WriterOptions *wanted, const Opti
 InputOptions setup_video(const Options *o, const Writer *writer)
 {
     const int picture = writer && writer_is_picture(writer);
-    /* Files keep their fields, but a virtual camera should show frames. */
+    /* Files keep their fields, but a virtual camera should show whole frames. */
     const bool shows_frames = o->deinterlace == OPTIONS_AUTO && o->virtual_camera && !o->output;
     const DeinterlaceMode otherwise = shows_frames ? DEINTERLACE_AUTO : DEINTERLACE_OFF;
     return (InputOptions){

@@ -27,11 +27,10 @@ CodeRange setup_codes(const Options *options, const Source *source);
 int setup_survey_codes(CodeRange *codes, const Options *options, const Source *source,
                        const atomic_int *stop, MediaError *error);
 
-/* True for --pix-fmt auto10. */
 bool is_auto10(const Options *options);
 
-/* The frames that a lookahead saw in the first seconds, and how many of them the noise filter works
- * on. {0}: there is no lookahead. */
+/* Numbers of frames that a lookahead saw in the first seconds: all, and those that the noise filter
+ * works on. {0}: there is no lookahead. */
 typedef struct FramesSeen {
     int64_t frames, filtered;
 } FramesSeen;
@@ -43,14 +42,14 @@ int choose_output_depth(const Options *options, const LumeqParams *params, const
 
 /* ---- the input ---- */
 
-/* Opens `path`, or the camera if it is NULL, and prints the camera's setting. `pipe`: read its
- * first side instead (shared_pipe.h); or NULL. Gives up when `stop` is set. Returns like
- * source_open(). */
+/* Opens `path`, or the camera if `path` is NULL, and prints the camera's setting. If `pipe` is not
+ * NULL, reads its side 0 (shared_pipe.h) instead of `path`. Gives up when `stop` is set. Returns
+ * like source_open(). */
 int setup_source(Source **source, const Options *options, const char *path, struct SharedPipe *pipe,
                  const atomic_int *stop, MediaError *error);
 
-/* Opens INPUT, or the second side of the pipe, once more, without messages. `like`: also skips the
- * streams that this source skips, so that both see the same packets; or NULL. */
+/* Opens INPUT once more or, if `pipe` is not NULL, its side 1. Prints nothing. If `like` is not
+ * NULL, skips the streams that `like` skips, so that both sources see the same packets. */
 int setup_source_again(Source **source, const Options *options, struct SharedPipe *pipe,
                        const Source *like, const atomic_int *stop, MediaError *error);
 
@@ -58,7 +57,7 @@ int setup_source_again(Source **source, const Options *options, struct SharedPip
 int setup_start_opening(SourceOpening **opening, const Options *options, const char *path,
                         const atomic_int *stop, MediaError *error);
 
-/* True if the input must be read in real time, since a program may watch the output. */
+/* True if a file must be read in real time, because another program may watch the output live. */
 bool setup_is_paced(const Options *options, const Source *source);
 
 /* Options of the input, and those of its decoder that engine_decoder() does not set. `writer` is
@@ -69,7 +68,6 @@ InputOptions setup_video(const Options *options, const Writer *writer);
 
 EncoderOptions setup_encoder(const Options *options);
 
-/* Options of the segments that a writer splits its output into. */
 SegmentOptions setup_segments(const Options *options);
 
 /* The encoder that the options name or imply; NULL if it does not exist. */
@@ -78,9 +76,9 @@ const AVCodec *setup_find_encoder(const Options *options);
 /* Fails with MEDIA_USAGE if the encoder of the options cannot encode a film in parts. */
 int setup_check_parts(const Options *options, MediaError *error);
 
-/* Make the writer's options, and the writer, which must be made before the input is open.
- * setup_create_writer() returns like writer_create(). */
 WriterOptions setup_writer(const Options *options, const atomic_int *stop);
+
+/* Creates the writer that setup_video() and setup_params() need. Returns like writer_create(). */
 int setup_create_writer(Writer **writer, const WriterOptions *wanted, const Options *options,
                         MediaError *error);
 

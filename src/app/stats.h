@@ -13,7 +13,7 @@
 
 typedef struct StatsFile StatsFile;
 
-/* One row. `time` is in seconds, the members in _us in microseconds. */
+/* One row. `time` is in seconds; members that end in _us are in microseconds. */
 typedef struct StatsRow {
     int64_t frame, pts;
     double time;
@@ -40,14 +40,14 @@ void stats_write(StatsFile *file, const StatsRow *row);
 /* A sink that writes a row for each frame. Add it after the sinks whose time it measures. */
 Sink stats_sink(StatsFile *file);
 
-/* Appends the rows of another file, which is for a part of the film. MEDIA_INPUT. */
+/* Appends the rows of the file at `path`, the statistics of a part of the film. MEDIA_INPUT. */
 int stats_append(StatsFile *file, const char *path, MediaError *error);
 
 /* Flushes after the last row. */
 void stats_flush(StatsFile *file);
 
 /* Renames the temporary file to its final name, which is NAME.partial.EXT if `partial`. Does
- * nothing for a partial file without rows. Returns MEDIA_OUTPUT after a message. */
+ * nothing for a partial file without rows. Returns 0, or MEDIA_OUTPUT after a message. */
 int stats_commit(StatsFile *file, int partial);
 
 /* The name of the committed file, or NULL. Valid until it is closed. */

@@ -10,8 +10,8 @@
 #include "app/progress.h"
 #include "media/process.h"
 
-/* A task's process sends this when it ends. Hostile media may have taken over that process. The
- * pool only ensures that texts are terminated and that numbers are within limits. */
+/* A task's process sends this when it ends. Do not trust it: hostile media may have taken over that
+ * process. The pool only ensures that texts are terminated and that numbers are within limits. */
 typedef struct TaskAnswer {
     int64_t frames;
     double seconds;    /* of video */

@@ -17,7 +17,7 @@ static Verbosity verbosity = SAY_NORMAL;
 static int colored;
 static char bottom[256];
 static atomic_int has_bottom;
-static int over_bottom; /* another process shows the line */
+static int over_bottom; /* another process shows the line at the bottom */
 static char *collected; /* or NULL */
 static size_t collected_size;
 

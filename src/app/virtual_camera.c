@@ -13,11 +13,10 @@
 #include "player/camera_watch.h"
 #include "player/clock.h"
 
-/* Frame rate of an input whose rate is unknown. */
-#define DEFAULT_RATE 30
+#define DEFAULT_RATE 30 /* for an input whose frame rate is unknown */
 
-/* Maximum number of repetitions per second. A higher frame rate is not real: it is the unit of an
- * input's time stamps. */
+/* Maximum number of repetitions per second. If an input declares a higher frame rate, that is only
+ * the resolution of its time stamps. */
 #define MAX_REPEATS 120
 
 /* Repeat the last picture after this many frame intervals without a new one. A camera's intervals
@@ -231,7 +230,7 @@ int virtual_camera_start(VirtualCamera *v, const Source *source, int watch, Medi
 /* ---- frames of a run ---- */
 
 #define MAX_LATE_US 500000 /* if a frame is later than this, the next ones do not catch up */
-#define MAX_NAP_US 20000   /* so that a wait ends soon after the run */
+#define MAX_NAP_US 20000   /* between checks of `stop` */
 
 void pace_wait(Pace *p, int64_t time_us, const atomic_int *stop)
 {

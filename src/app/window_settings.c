@@ -185,7 +185,7 @@ static double stepped(double value, int step, double size)
     return rounded((round(value / size) + step) * size);
 }
 
-/* Moves the strength by `step` steps: if it is automatic, from the one of the frame `seen`. */
+/* Moves the strength by `step` steps; an automatic one starts from that of the frame `seen`. */
 static double stepped_strength(const WindowSettings *s, int step, const LumeqFrameStats *seen)
 {
     const LumeqParams params = window_settings_all(s).params;

@@ -6,7 +6,7 @@
 #include "app/options/option_value.h"
 #include "player/player_options.h"
 
-/* Strings belong to the options of window_settings_open(). */
+/* Strings belong to the options that window_settings_open() got. */
 typedef struct WindowSettings {
     Options usual, now;
     LumeqMode on; /* mode that the on/off key restores */
@@ -21,8 +21,8 @@ void window_settings_next(WindowSettings *settings, OptionsInput input);
 /* The name of the option that a setting changes. */
 const char *window_settings_option(PlayerSetting setting);
 
-/* Prints the value in the option's syntax. Returns true if the user changed it; to a metered part
- * only if that is `centre`, since drawn parts suit only one input. */
+/* Prints the value in the option's syntax. Returns true if the user changed it. A metered part must
+ * also be `centre`, since drawn parts suit only one input. */
 int window_settings_get(const WindowSettings *settings, PlayerSetting setting, char *text,
                         size_t size);
 

@@ -219,7 +219,7 @@ static bool is_denied(const char *node)
     return denied;
 }
 
-/* `why`: the library's reason. In a container, most hints are to start it with GPUs. */
+/* `why`: the library's reason. Except for no-cuda, the hint in a container is `--gpus all`. */
 static void put_no_gpu(Section *s, const char *why)
 {
     const char *hint = "update the driver, or restart the machine; nvidia-smi shows if it works";
@@ -555,7 +555,7 @@ static void run_probes(Section sections[PROBES])
         const int left = (int)((end_us - run_now_us()) * 1e-3);
         const int ended = process_read_all(&processes[i], &found, sizeof(found), &size, left);
         const int status = process_wait(&processes[i], KILL_WAIT_MS);
-        if (ended && status <= 0 && size == sizeof(found)) /* -1: SIGCHLD is ignored */
+        if (ended && status <= 0 && size == sizeof(found)) /* status -1: SIGCHLD is ignored */
             *s = found;
         else if (!ended)
             put(s, BROKEN, "hangs", probe->hint, "no answer within %g s: a driver hangs", seconds);
