@@ -12,7 +12,7 @@
 int config_read(Options *options, const char *path, char *text, size_t text_size);
 
 /* Prints $VARIABLE/lumeq/NAME or, if the XDG variable is not an absolute path,
- * $HOME/USUAL/lumeq/NAME. Returns 0 if HOME is not one either, or the path is too long. */
+ * $HOME/USUAL/lumeq/NAME. Returns 0 if HOME is not absolute either, or the path is too long. */
 int config_print_path(char *path, size_t size, const char *variable, const char *usual,
                       const char *name);
 

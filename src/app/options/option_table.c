@@ -333,7 +333,7 @@ int option_may_stand_alone(const Option *option)
 
 #define LONGEST 40   /* letters of a name; longer names are not compared */
 #define MIN_PREFIX 2 /* fewest letters that may abbreviate a name */
-#define WRONG_PART 3 /* one letter in three may be wrong, and at least one */
+#define WRONG_PART 3 /* one letter in three may be wrong; in a short name, one letter */
 
 static int min(int a, int b)
 {

@@ -24,8 +24,8 @@ typedef enum OptionType {
     OPTION_INTEGER,     /* int64_t within min..max */
     OPTION_TRACK,       /* like OPTION_INTEGER, or TRACK_NONE */
     OPTION_MAY_INTEGER, /* like OPTION_INTEGER, or -1 without a value */
-    OPTION_RATE,        /* int64_t, with K or M */
-    OPTION_BYTES,       /* int64_t, with K, M, G or T */
+    OPTION_RATE,        /* int64_t bits per second within min..max, such as 800K or 4M */
+    OPTION_BYTES,       /* int64_t bytes within min..max, such as 500M or 50G */
     OPTION_TIME,        /* int64_t microseconds */
     OPTION_TEXT,        /* const char * */
     OPTION_MAY_TEXT,    /* like OPTION_TEXT, or "" without a value; a value must follow = */

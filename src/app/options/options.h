@@ -93,7 +93,7 @@ typedef struct Options {
     double part_seconds; /* of each part; 0: not given */
     int no_measure, resume;
     int64_t sample;      /* pieces; -1: the default number, 0: no sample */
-    const char *devices; /* GPUs for parts: "all" or "0,1" */
+    const char *devices; /* GPUs for parts or files: "all" or "0,1" */
 
     int backend, hwdec; /* a LumeqBackendId, an OptionsHwdec */
     int64_t device, threads;
@@ -149,7 +149,7 @@ typedef struct Options {
     unsigned char given[OPTION_MAX]; /* by index in option_table; 1: is on the command line */
     const char *config;
     int no_config;
-    char *config_path, *config_text; /* the settings file that was read, or NULL */
+    char *config_path, *config_text; /* owned: path and text of the settings file, or NULL */
 } Options;
 
 Options options_default(void);
@@ -178,7 +178,7 @@ bool options_opens_url(const Options *options, const char *path);
 /* stat() of an input or output; "-" is the standard stream `standard`. Returns 0 or -1. */
 int options_stat(const char *path, int standard, struct stat *file);
 
-/* True if an output is a pipe or a device, so that a program may read it while it is written.
+/* True if an output is "-", a pipe or a device, so that a program may read it while it is written.
  * `path` may be NULL. */
 bool options_is_piped(const char *path);
 
