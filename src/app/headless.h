@@ -14,7 +14,7 @@
 /* The style of the progress display. --quiet turns PROGRESS_AUTO into PROGRESS_NONE. */
 ProgressStyle headless_progress(const Options *options);
 
-/* A run that writes nothing, to estimate a longer one. Initialize with {0} and `sink`. */
+/* A run that writes nothing, to estimate a longer run. Initialize with {0} and `sink`. */
 typedef struct Trial {
     Sink sink; /* gets each frame before the encoder does */
     /* Results; times are monotonic, in seconds. */

@@ -78,7 +78,7 @@ int job_step_finish(JobFilm *film);
 int job_step_segment(JobFilm *film, int part);
 
 /* Joins the parts. Unless film->local, first checks if the output is already complete, and finally
- * removes the folder. *code: EXIT_DONE, EXIT_DAMAGED, or EXIT_OUTPUT: the statistics failed. */
+ * removes the folder. *code: EXIT_DONE, EXIT_DAMAGED, or EXIT_OUTPUT if the statistics failed. */
 int job_step_join(JobFilm *film, int *code);
 
 #endif
