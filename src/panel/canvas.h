@@ -20,7 +20,7 @@ typedef struct Canvas {
 typedef struct Overlay {
     Canvas canvas;
     int x, y;
-    int width, height; /* 0: not scaled; else size on the screen, with premultiplied alpha */
+    int width, height; /* size on the screen, and alpha is premultiplied; 0: not scaled */
 } Overlay;
 
 /* 0xRRGGBB */

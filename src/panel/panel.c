@@ -32,7 +32,7 @@ static const PanelTheme opaque = {
     .dim = 0x98A2B0,
 };
 
-/* Readable over bright and dark pictures: lines are lighter than the background. */
+/* Lines are lighter than the background, so that they are readable over any picture. */
 static const PanelTheme translucent = {
     .ground = 165,
     .bars = 240,
@@ -52,7 +52,7 @@ static const PanelTheme translucent = {
 #define MIN_TEXT_HEIGHT 110
 /* Minimum text height in desktop pixels. */
 #define MIN_TEXT_SIZE 11
-#define LEAST_TEXT_SIZE 8 /* if the user wants small text */
+#define LEAST_TEXT_SIZE 8 /* minimum if the user chose smaller text */
 
 /* In a panel with room for this many characters, PanelData.words has one line, else two. */
 #define LONG_WORDS 76
@@ -180,7 +180,7 @@ static void lay_all(PanelLayout *layout, Rect inner, int wide)
         has_wide = histograms.width * 8 >= histograms.height * 9;
     } else {
         scopes.height = inner.height - gap - (inner.height - gap) / 2;
-        /* side by side, scopes higher than the vectorscope's square would waste space */
+        /* side by side, they need only the height of the vectorscope, a square in half the width */
         if (has_room_side_by_side(scopes))
             scopes.height = min_int(scopes.height, inner.width / 2 + room_above(layout));
         histograms.height -= scopes.height + gap;
@@ -319,7 +319,7 @@ static int last_tick(const Panel *p)
     return p->data->light ? NITS - 1 : QUARTERS;
 }
 
-/* An axis of codes has no grid lines at the sides of the plot. */
+/* The first tick with a grid line. An axis of codes has no grid lines at the plot's sides. */
 static int first_line(const Panel *p)
 {
     return p->data->light ? 0 : 1;
@@ -333,7 +333,7 @@ static int tick_code(const Panel *p, int tick)
     return black + (int)lrint(nits_place[p->data->light][tick] * (white_code(p->data) - black));
 }
 
-/* The next tick that gets a number in a plot with room for `numbers` numbers. */
+/* The next tick with a number, in a plot with room for `numbers` of them. */
 static int next_number(const Panel *p, int tick, int numbers)
 {
     const int first = tick_code(p, tick), room = code_count(p->data) / max_int(numbers, 1);

@@ -71,7 +71,7 @@ PanelLayout panel_layout(int width, int height, int digits, const PanelData *dat
 /* True if PANEL_ALL fits a panel of this size. */
 bool panel_has_room_for_all(int width, int height, PanelText text);
 
-/* The height that a scope needs in a panel of this width over a picture, at most `height`. */
+/* For a panel over a picture: the height that this scope needs at this width, at most `height`. */
 int panel_scope_height(int width, int height, PanelText text, PanelScope scope);
 
 /*

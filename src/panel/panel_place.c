@@ -91,7 +91,7 @@ PanelPlace panel_place_over(int width, int height, Rect around, bool at_left, do
     if (!fits(around.width, around.height, density))
         return place;
     place.panel = place_over(around, at_left, density);
-    /* not the area below the panel: messages start at the top */
+    /* `free` excludes the area below the panel, because messages start at the top */
     const Rect down = {place.panel.x, place.panel.y, place.panel.width, height - place.panel.y};
     place.free = panel_free(place.picture, down);
     return place;

@@ -21,15 +21,15 @@ typedef struct PanelPlace {
  * screens. */
 PanelPlace panel_place(int width, int height, PanelMode mode, double density);
 
-/* Places the panel over the picture, which covers `around`: at the right or, in a comparison, at
- * the left (`at_left`), where the panel covers the source. */
+/* Places the panel over the picture, whose rectangle is `around`: at its right or, if `at_left`, at
+ * its left. A comparison has the source at the left, which the panel may cover. */
 PanelPlace panel_place_over(int width, int height, Rect around, bool at_left, double density);
 
-/* The largest part of `whole` on one side of the panel; all of `whole` without an overlap. */
+/* The largest part of `whole` on one side of the panel; all of `whole` if they do not overlap. */
 Rect panel_free(Rect whole, Rect panel);
 
-/* Enlarges a picture's size to that of a window for the picture with the panel beside it. If no
- * panel fits, the size stays unchanged. */
+/* Turns a picture's size into the size of a window that shows the picture and the panel beside it.
+ * If no panel fits, the size stays unchanged. */
 void panel_add_room(int *width, int *height);
 
 #endif

@@ -37,8 +37,9 @@ typedef struct ScopePlot {
 void scope_plot_waveform_ground(const ScopePlot *plot, Rect rect, const Scopes *scopes);
 void scope_plot_vectors_ground(const ScopePlot *plot, Rect rect, const Scopes *scopes);
 
-/* Draw the counts: brighter means more. The waveform's columns are those of the picture, with the
- * highest level on top. Vectors have Cb to the right and Cr upwards, each in its own colour. */
+/* Draw the counts; higher counts are brighter. The waveform has the picture's columns, with the
+ * highest level on top. The vectorscope has Cb to the right and Cr upwards; each vector has its
+ * colour. */
 void scope_plot_waveform(const ScopePlot *plot, Rect rect, const Scopes *scopes);
 void scope_plot_vectors(const ScopePlot *plot, Rect rect, const Scopes *scopes);
 

@@ -9,13 +9,13 @@ typedef struct Text Text;
 
 /* The point of the text that is placed at (x, y). */
 typedef enum TextAnchor {
-    TEXT_LEFT = 4, /* middle of the left side; the numbers are those of ASS's \an */
+    TEXT_LEFT = 4, /* middle of the left side; values as in ASS's \an */
     TEXT_CENTRE = 5,
     TEXT_RIGHT = 6,
 } TextAnchor;
 
-/* Returns 0, or -1 if no font is found or memory runs out; *text is then NULL, with which all
- * functions draw nothing. Searching for fonts can take seconds, so a thread may open a Text for
+/* Returns 0, or -1 if no font is found or memory runs out; *text is then NULL. If a Text is NULL,
+ * all functions draw nothing. Searching for fonts can take seconds, so a thread may open a Text for
  * another thread. */
 int text_open(Text **text);
 
