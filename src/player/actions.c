@@ -158,7 +158,7 @@ void act_step(Player *p)
         return;
     if (!p->command.arg)
         p->steps++;
-    else if (b->pending && b->start.before) /* steps back after the pending frame */
+    else if (b->pending && b->start.before) /* step back once the pending frame arrives */
         p->steps_back = p->command.repeated ? 1 : SDL_min(p->steps_back + 1, MAX_STEPS_BACK);
     else
         player_step_back(p);

@@ -12,7 +12,7 @@ typedef struct CameraWatch {
     char notice[256]; /* notice that stays in the window; "": none */
 
     int64_t since;   /* since when a picture is awaited */
-    int64_t packets; /* number of camera packets until then */
+    int64_t packets; /* number of camera packets up to `since` */
 } CameraWatch;
 
 /* Call once a turn. `camera` may be NULL. `came`: a new picture arrived. `note` prints a line for

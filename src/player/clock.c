@@ -80,9 +80,9 @@ int64_t clock_until(const Clock *c, int64_t now, int64_t position)
     return llrint((double)(position - clock_position(c, now)) / c->speed);
 }
 
-/* A frame is dropped only if the next one is overdue by 1/OVERDUE_PART of their distance or by
- * MAX_OVERDUE_US. Otherwise, at frame rates close to the refresh rate, jitter would alternately
- * drop and repeat frames. */
+/* A frame is dropped only if the next one is overdue by 1/OVERDUE_PART of their distance or, if
+ * that is less, by MAX_OVERDUE_US. Without this margin, jitter would alternately drop and repeat
+ * frames at frame rates close to the refresh rate. */
 #define OVERDUE_PART 8
 #define MAX_OVERDUE_US 5000
 

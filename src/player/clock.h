@@ -70,7 +70,7 @@ typedef struct SyncFrame {
 /* Decides what to do with the first queued frame and counts the decision. The only frame in the
  * queue is never dropped. With SYNC_WAIT, ask again after *wait_us (at most SYNC_MAX_WAIT_US) or
  * when a frame, the clock or the sound has changed; otherwise *wait_us is 0. `by_sound`: the clock
- * follows the sound, so timestamps that jump do not move it: SYNC_JUMP is not returned. */
+ * follows the sound and not jumps of timestamps, so SYNC_JUMP is never returned. */
 SyncAction sync_decide(Sync *sync, const Clock *clock, int64_t now_us, int by_sound,
                        const SyncFrame *frame, int64_t *wait_us);
 
@@ -89,8 +89,8 @@ void delay_note(Delay *delay, int64_t us);
 /* Mean in milliseconds; 0 if no delay was noted. */
 double delay_mean(const Delay *delay);
 
-/* A quantile in milliseconds, rounded up, at most DELAY_MOST_MS + 1: this share (0..1) of the
- * delays was not longer. 0 if no delay was noted. */
+/* The quantile at `share` (0..1): this share of the delays was not longer. In milliseconds, rounded
+ * up, at most DELAY_MOST_MS + 1; 0 if no delay was noted. */
 double delay_share(const Delay *delay, double share);
 
 #endif

@@ -18,7 +18,7 @@ typedef struct Binding {
     int arg;
 } Binding;
 
-/* Added to the key code for keys with Ctrl or Alt. SDL's codes use bit 30 and the low bits. */
+/* Added to the code of a key pressed with Ctrl or Alt. SDL's codes use only bit 30 and low bits. */
 #define WITH_CTRL (1 << 29)
 #define WITH_ALT (1 << 28)
 #define WITH_SHIFT (1 << 27) /* only with WITH_CTRL or WITH_ALT */

@@ -4,7 +4,7 @@
 
 typedef struct FileListEntry {
     char *path;
-    char *name; /* to show: the path; of a URL, which may hold secrets, only the file name */
+    char *name; /* for display: the path; for a URL, which may hold secrets, only the file name */
     int failed; /* could not be played; skipped from now on */
 } FileListEntry;
 

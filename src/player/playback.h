@@ -84,8 +84,8 @@ int playback_fetch_newest(Playback *p, MediaError *error);
 /* The first fetched frame; there must be one. */
 const Frame *playback_next(const Playback *p);
 
-/* Take the first fetched frame, or the shown frame equalized again with other settings (NULL: not
- * ready). The caller owns it. */
+/* playback_take() takes the first fetched frame; playback_take_redone() takes the shown frame
+ * equalized again with other settings, or returns NULL if it is not ready. The caller owns it. */
 Frame *playback_take(Playback *p);
 Frame *playback_take_redone(Playback *p);
 
@@ -99,8 +99,7 @@ void playback_update_late(Playback *p, int64_t now);
 int64_t playback_dropped(const Playback *p);
 int64_t playback_late(const Playback *p);
 
-/* Call when the first fetched frame, the requested one, is shown. Starts the clock unless paused.
- */
+/* Call when the requested frame, the first fetched, is shown. Starts the clock unless paused. */
 void playback_arrived(Playback *p, int64_t now);
 
 /* Updates the clock. Returns true if the first fetched frame is late; the next may replace it. */
@@ -119,7 +118,7 @@ int64_t playback_heard(const Playback *p, int64_t now);
 /* True if no sound is left to play. */
 bool playback_is_silent(const Playback *p, int64_t now);
 
-/* Call once a turn. True once a live source and its sound have ended, or 0.5 s after the source. */
+/* Call once a turn. True once a live source and its sound ended, or 0.5 s after the source did. */
 bool playback_update_end(Playback *p, int64_t now);
 
 /* `shown`: the position of the frame on the screen, where playback resumes. */

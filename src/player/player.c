@@ -144,7 +144,7 @@ static void handle_end(Player *p)
     const PlaybackState *b = played(p);
     const int is_picture = source_is_still(b->source) && !b->source->live;
     const int at = playlist_following(p);
-    if (p->next.playback && !p->next.waits) /* it is about to start */
+    if (p->next.playback && !p->next.waits) /* the next file is about to start */
         return;
     if (is_picture && p->shown->frame) /* a still image stays visible */
         player_pause(p, 1);
@@ -202,7 +202,7 @@ static void continue_in_software(Player *p)
     if (!b->pending && !b->paused && p->shown->drawn)
         start.position += p->shown->duration;
     start.position = FFMAX(start.position, 0); /* AV_NOPTS_VALUE would not seek */
-    p->host->note("frames were lost with the GPU: decoding continues in software");
+    p->host->note("the GPU was lost: decoding continues in software");
     player_seek(p, start);
 }
 

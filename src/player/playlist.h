@@ -28,8 +28,8 @@ void playlist_change(Player *p, int at, int step);
 /* Starts to show the playback's selected subtitles. */
 void player_show_subtitles(Player *p);
 
-/* Opens a dropped file, or loads it as subtitles of the current file. `adds`: adds it to the list
- * of the files dropped with it; this list replaces the old one. */
+/* Opens a dropped file, or loads it as subtitles of the current file. `adds`: adds it to the
+ * files dropped before it in the same drop. The files of a drop replace the list. */
 void playlist_drop(Player *p, const char *path, int adds);
 
 /* Call once a turn while p->next has a file. Continues to open it, then starts it, at once or

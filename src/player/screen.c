@@ -30,7 +30,7 @@
 #define HIDDEN_US 1000000
 
 /* PANEL_US: minimum time between panel updates; at 60 fps, every other frame updates it. If no
- * further frame comes, a skipped update follows PANEL_LAST_US after the last one. */
+ * frame follows a skipped update, the panel is updated PANEL_LAST_US after its last update. */
 #define PANEL_US 25000
 #define PANEL_LAST_US 60000
 
@@ -286,8 +286,8 @@ void screen_own_size(const Screen *s, int *width, int *height)
         window_own_size(s->state.window, width, height);
 }
 
-/* Resizes the window so that it holds a picture of this size and the panel or, if the options give
- * a size, is as large as possible within it. The window never exceeds window_max_size(). */
+/* Resizes the window to hold a picture of this size and the panel. If the options give a size, the
+ * window is as large as fits into that size. It never exceeds window_max_size(). */
 static void fit_window(Screen *s, int width, int height)
 {
     int most_width, most_height, across = width, down = height;

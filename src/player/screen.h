@@ -94,11 +94,11 @@ Rect screen_to_samples(const Screen *screen, Rect part);
 
 /* ---- content ---- */
 
-/* `frame`: the shown frame, or NULL. Returns 1 if it must be equalized again, 0 or MEDIA_INPUT. */
+/* `frame`: the shown frame, or NULL. Returns 0, 1 if it must be equalized again, or MEDIA_INPUT. */
 int screen_set_look(Screen *screen, const Look *look, const Frame *frame, MediaError *error);
 
-/* Uploads a frame. `lost`: the GPU is lost. Returns 1 if the frame must be equalized again, into
- * host memory, 0 or MEDIA_INPUT. */
+/* Uploads a frame. `lost`: the GPU is lost. Returns 0, 1 if the frame must be equalized again
+ * into host memory, or MEDIA_INPUT. */
 int screen_upload(Screen *screen, const Frame *frame, int lost, MediaError *error);
 
 /* Fits a new window again if its first picture turns out to be rotated. */

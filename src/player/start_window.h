@@ -9,8 +9,8 @@
 
 typedef struct StartWindow StartWindow;
 
-/* Opens the window. Copies the options and uses their look, their size and the host's detail and
- * lost. Returns 0, MEDIA_USAGE (no display) or MEDIA_INPUT; on error *window is NULL. */
+/* Opens the window. Copies the options and uses only the look, the size, host.detail() and
+ * host.lost(). Returns 0, MEDIA_USAGE (no display) or MEDIA_INPUT; on error *window is NULL. */
 int start_window_open(StartWindow **window, const PlayerOptions *options, MediaError *error);
 
 /* Shows this line until the next one; "": no line. */

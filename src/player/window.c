@@ -298,7 +298,7 @@ static void place(Window *window, const SDL_Rect *to)
 
 int window_set_fullscreen(Window *window, bool fullscreen, MediaError *error)
 {
-    /* on X11, also place the window: there may be no window manager that does it */
+    /* on X11, also place the window, because there may be no window manager to do it */
     SDL_Rect *before = &window->before, to = *before;
     if (fullscreen) {
         int top = 0, left = 0; /* of the window's frame, which SDL does not know while fullscreen */

@@ -195,7 +195,7 @@ static int message_height(const OsdPlace *place, int with_bar)
     return (int)ceil((LINE + 2 * PADDING + (with_bar ? BAR_ROOM : 0)) * message_size(place));
 }
 
-/* While the help or settings are open, messages are not enlarged, to leave room for these. */
+/* While the help or settings are open, messages are not enlarged, to leave room for them. */
 static OsdPlace place_of(const Osd *o, OsdPart part, const OsdPlace *window)
 {
     OsdPlace place = *window;
@@ -212,7 +212,7 @@ static Rect below_message(const OsdPlace *place, Rect rect)
     return (Rect){rect.x + m, top, rect.width - 2 * m, rect.y + rect.height - m - top};
 }
 
-/* The text is measured with zeros, so that the light does not move when digits change. */
+/* Digits are measured as zeros, so that the light does not move when they change. */
 static int recording_width(const Osd *o, const OsdPlace *place)
 {
     const int size = message_size(place);
@@ -448,7 +448,7 @@ bool osd_draw(Osd *o, OsdPart part, const OsdPlace *window, int64_t now_us, OsdL
         changed = p->overlay.canvas.width > 0;
         clear(p);
     } else if (!p->valid || !same_place(&p->place, &place)) {
-        if (!same_place(&p->place, &place)) /* lets draw_page() make a page narrower */
+        if (!same_place(&p->place, &place)) /* else draw_page() would keep the old page's width */
             clear(p);
         const Overlay drawn = draw(o, part, &place);
         clear(p);

@@ -92,7 +92,7 @@ OsdSettingsPlaces osd_settings_place(const Osd *osd, const OsdPlace *place);
 
 /* Lays out and draws one part, and stores it in *layer; a hidden part has a canvas of width 0.
  * Returns true if the canvas changed since the last call for this part. The opacity may
- * change in any case. */
+ * change even if this returns false. */
 bool osd_draw(Osd *osd, OsdPart part, const OsdPlace *place, int64_t now_us, OsdLayer *layer);
 
 /* Time until something changes by itself: 0 while fading, INT64_MAX if never. */

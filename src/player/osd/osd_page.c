@@ -178,8 +178,8 @@ static void draw_rows(const OsdPage *page, const PageLayout *layout, const OsdPa
     text_draw(text, canvas);
 }
 
-/* Start of a box of this length, centred in the span that begins at `from`, but kept within the
- * room that begins at `least`. */
+/* Start of a box of this length: centred between `from` and `from` + `span` if it then lies between
+ * `least` and `least` + `room`, else moved between them. */
 static int middle(int from, int span, int length, int least, int room)
 {
     return max_int(min_int(from + (span - length) / 2, least + room - length), least);

@@ -109,7 +109,7 @@ typedef struct OsdSetting {
     int idle;                     /* has no effect now */
 } OsdSetting;
 
-/* {0} hides the panel. Compared with memcmp(). */
+/* {0} hides the panel. It is compared with memcmp(), so unused bytes must be 0. */
 typedef struct OsdSettings {
     int count, chosen;
     OsdSetting rows[OSD_SETTING_ROWS];

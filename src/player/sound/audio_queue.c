@@ -8,7 +8,7 @@
 /* Blocks needed to start or resume, because the device may request several at once. */
 #define FIRST_BLOCKS 3
 
-/* Jitter is smoothed over SMOOTHED_CALLS requests; more than MAX_JITTER_US is no jitter. */
+/* Jitter is smoothed over SMOOTHED_CALLS requests, unless it exceeds MAX_JITTER_US. */
 #define SMOOTHED_CALLS 16
 #define MAX_JITTER_US 100000
 
@@ -27,12 +27,12 @@ struct AudioQueue {
     int64_t underruns;
 
     int64_t delivered; /* samples since the device's start, including silence */
-    int64_t run;       /* how many of these came last, without silence or a jump between them */
+    int64_t run;       /* number of last samples without silence or a jump between them */
     double end, worth; /* position after the run, and duration of each sample, in microseconds */
     int64_t sound_end; /* `delivered` after the last sample that was not silence */
     double heard;      /* how many samples had been heard at anchor_time, smoothed */
     int64_t anchor_time, calls;   /* time of the last request, number of requests */
-    int64_t missed, counted_from; /* unpaused time from anchor_time to counted_from */
+    int64_t missed, counted_from; /* missed: unpaused time from anchor_time to counted_from */
     double resume_at;             /* skip everything before this position; -INFINITY: nothing */
 };
 
@@ -167,7 +167,7 @@ static void catch_up(AudioQueue *q, int64_t now)
     q->playing = 0;
 }
 
-/* A request means that the device has played all samples but those of one buffer. */
+/* A request means that the device has played all delivered samples except the last buffer. */
 static void note_call(AudioQueue *q, int64_t now)
 {
     const double heard = (double)(q->delivered - q->buffer);

@@ -3,7 +3,7 @@
  * Does not use SDL; times are microseconds of clock_now(), passed in.
  *
  * A device is assumed to have two buffers: while it plays one, it requests samples for the other.
- * So these are heard one buffer later, as in ffplay. Jitter of the requests is smoothed.
+ * So requested samples are heard one buffer later, as in ffplay. Request jitter is smoothed.
  */
 #ifndef LUMEQ_PLAYER_AUDIO_QUEUE_H
 #define LUMEQ_PLAYER_AUDIO_QUEUE_H
@@ -24,7 +24,7 @@ typedef struct AudioQueue AudioQueue;
  * audio_queue_start(). NULL if out of memory. */
 AudioQueue *audio_queue_create(int rate, int channels, int buffer, int block);
 
-/* Empties and starts the queue. The position of samples from before is no longer reported. */
+/* Empties and starts the queue. Positions of earlier samples are no longer reported. */
 void audio_queue_start(AudioQueue *queue);
 
 /* Decoding thread: waits for a free block to fill; NULL when stopped. */

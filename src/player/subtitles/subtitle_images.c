@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Canvases of 16:9 and at least this height are taken as made for pictures with black bars. */
+/* A 16:9 canvas of at least this height is assumed to be made for a picture with black bars. */
 #define HD_HEIGHT 720
 #define SHAPE_TOLERANCE 0.02
 

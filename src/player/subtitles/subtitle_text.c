@@ -13,9 +13,9 @@
 /* Duration of text without a known end. */
 #define UNKNOWN_MS 5000
 
-/* Some lines take libass seconds of CPU time, or gigabytes, which ass_set_cache_limits() does not
- * limit; ordinary ones take milliseconds. If a picture exceeds these limits, the track is turned
- * off. To notice that in time, STEP lines at a time are added to a picture. */
+/* Ordinary lines take libass milliseconds of CPU time. Some take seconds, or gigabytes, which
+ * ass_set_cache_limits() does not limit. If a picture takes more than this time or memory, the
+ * track is turned off. To notice that in time, a picture is built STEP lines at a time. */
 #define MAX_RENDER_MS 2000
 #define MAX_PICTURE_BYTES (2 * SUBTITLE_BUDGET)
 #define STEP 16
@@ -163,7 +163,7 @@ static const ASS_Image *render(SubtitleText *t, long long now, int laid_out, int
         t->ended = bytes > MAX_PICTURE_BYTES || processor_ms() - begun > MAX_RENDER_MS;
     } while (t->track->n_events < all && !t->ended);
     t->track->n_events = all;
-    *changed |= renders > 1 || t->ended; /* libass compares with the previous call */
+    *changed |= renders > 1 || t->ended; /* libass compares only with the previous render */
     return t->ended ? NULL : images;
 }
 

@@ -7,7 +7,7 @@
 
 #include "media/packet_set.h"
 
-/* Maximum waiting packets. At most one reset follows each, which limits the commands. */
+/* Maximum waiting packets. At most one reset follows each packet, hence COMMANDS. */
 #define PACKETS 512
 #define PACKET_BYTES (4 << 20)
 #define COMMANDS (2 * PACKETS + 2)

@@ -37,7 +37,7 @@ void subtitles_packet(Subtitles *subtitles, AVPacket *packet);
 void subtitles_reset(Subtitles *subtitles);
 
 /* Draws the subtitles at a position; the overlay is a tight rectangle. Returns 1 if it differs from
- * that of the last call. The canvas is owned by the subtitles and valid until the next call. */
+ * the last call's overlay. The subtitles own the canvas, which is valid until the next call. */
 int subtitles_draw(Subtitles *subtitles, int64_t position, const SubtitlesPlace *place,
                    Overlay *overlay);
 

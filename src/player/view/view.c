@@ -301,7 +301,7 @@ int view_split_column(const ViewPlaces *places, double split)
 }
 
 /* Chroma sample i lies `site` * (sub - 1) luma samples right of luma sample i * sub; for an odd
- * luma size the last chroma sample is only partly covered. */
+ * luma size the last chroma sample lies partly outside the picture. */
 static void set_chroma(const Gl *gl, const Program *program, const PictureFormat *f)
 {
     const int luma[2] = {f->width, f->height}, sub[2] = {f->sub_x, f->sub_y};
@@ -417,8 +417,8 @@ static int draw_scaled(View *v, const Scratch *from, const Target *target, Rect 
     return 0;
 }
 
-/* The length, at least about `to`, after averaging groups of whole pixels during the conversion. To
- * average first is much cheaper than a very wide cubic filter and hardly worse. */
+/* The length, at least about `to`, after averaging groups of whole pixels during the conversion.
+ * Averaging first is much cheaper than a very wide cubic filter and hardly worse. */
 static int reduced(int length, int to)
 {
     const int whole = length / to < MAX_TAPS ? length / to : MAX_TAPS;

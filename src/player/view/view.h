@@ -31,7 +31,7 @@ typedef enum ViewLayer {
     VIEW_LAYERS = 16,
 } ViewLayer;
 
-/* Places of the pictures; {0} if a side is hidden. Without a frame, it only has its area. */
+/* Places of the pictures; {0} if a side is hidden. A side without a frame has only its area. */
 typedef struct ViewPlaces {
     Rect picture[VIEW_SIDES]; /* visible part */
     Rect whole[VIEW_SIDES];   /* whole picture, possibly larger than its area */
@@ -76,15 +76,15 @@ int view_set_frame(View *view, ViewSide side, const AVFrame *frame, MediaError *
 /* Nonzero: mirrors the picture horizontally. */
 void view_set_mirror(View *view, int mirrored);
 
-/* Copies an overlay to a layer; it may lie partly outside the window. `opacity` (0..1; must be 1 if
- * it is scaled) multiplies its alpha. An empty overlay removes the layer. */
+/* Copies an overlay to a layer; it may lie partly outside the window. `opacity` multiplies its
+ * alpha: 0 to 1, and always 1 for a scaled overlay. An empty overlay removes the layer. */
 int view_set_layer(View *view, ViewLayer layer, const Overlay *overlay, double opacity,
                    MediaError *error);
 
 /* Moves or fades a layer without copying it again. */
 void view_move_layer(View *view, ViewLayer layer, int x, int y, double opacity);
 
-/* The upright size with square pixels, at least the stored size in both directions; no frame: 0. */
+/* The upright size with square pixels, at least the stored size on both axes; no frame: 0 x 0. */
 void view_picture_size(const View *view, ViewSide side, int *width, int *height);
 
 /* Computes the places of the pictures: fitted into the area, centred, or zoomed. A zoomed picture

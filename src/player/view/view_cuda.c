@@ -131,8 +131,8 @@ static cudaError_t copy(ViewCuda *cuda, cudaGraphicsResource_t resource, const V
 }
 
 /* Waits for the copies, because the caller may free the frame at once. On an H200, waiting before
- * unmapping is 0.2 ms faster than after. If the GPU hangs, copies from pageable memory block
- * without limit, so this first waits until the GPU responds. */
+ * unmapping is 0.2 ms faster than after. A copy from pageable memory blocks without a time limit
+ * if the GPU hangs, so before such a copy this waits until the GPU responds. */
 static cudaError_t fill(ViewCuda *cuda, cudaGraphicsResource_t *resources, const ViewPlane *planes,
                         int count, int pageable)
 {

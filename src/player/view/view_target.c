@@ -204,7 +204,7 @@ static int make_texture(Planes *planes, PlaneTexture *t, PicturePlane size, int 
     return gl_check(gl, "making a texture for a frame", error);
 }
 
-/* Uses no pixel buffer objects, like mpv, because drivers copy or transfer the rows at once. */
+/* Like mpv, uses no pixel buffer objects, because drivers copy or transfer the rows at once. */
 static int upload_plane(const Gl *gl, const PlaneTexture *t, const ViewPlane *plane,
                         MediaError *error)
 {
