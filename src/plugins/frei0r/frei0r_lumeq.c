@@ -1,7 +1,7 @@
 /*
  * The frei0r filter "lumeq", for FFmpeg, GStreamer and MLT (melt, Kdenlive, Shotcut, Flowblade). A
- * host calls one instance from one thread at a time. frei0r cannot report errors: a frame that
- * cannot be equalized passes unchanged.
+ * host calls one instance from one thread at a time. frei0r cannot report errors, so a frame
+ * that cannot be equalized passes unchanged.
  */
 #include <frei0r.h>
 #include <stdint.h>
@@ -131,8 +131,8 @@ static void set_params(Filter *f)
 }
 
 /*
- * FFmpeg passes milliseconds, other hosts seconds: only seconds have steps below 1. If FFmpeg has
- * to copy frames because their rows are padded, it loses the times: all frames get the same one.
+ * FFmpeg passes milliseconds, other hosts pass seconds. A step below 1 means seconds. If FFmpeg has
+ * to copy frames because their rows are padded, it passes the same time with all of them.
  */
 static void advance(Filter *f, double host_time)
 {

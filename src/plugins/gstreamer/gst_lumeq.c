@@ -329,8 +329,8 @@ static gboolean map_frame(GstLumeq *self, GstVideoFrame *frame, const GstVideoIn
                          : gst_video_frame_map(frame, info, buffer, flags);
 }
 
-/* Stretches gray of more than 8 bits into the element's memory. Returns 1, 0 if the frame is used
- * as it is, or a LUMEQ_ERR_*. */
+/* Stretches gray of more than 8 bits into the element's memory. Returns 1, or 0 if the frame is
+ * used unchanged, or a LUMEQ_ERR_*. */
 static int stretch_gray(GstLumeq *self, const LumeqFrame *frame)
 {
     const LumeqImage *in = &frame->in;
@@ -354,7 +354,7 @@ static int stretch_gray(GstLumeq *self, const LumeqFrame *frame)
 
 static int process(GstLumeq *self, GstVideoFrame *in, GstVideoFrame *out)
 {
-    /* Not in->info: its strides are those of one buffer's GstVideoMeta. */
+    /* Not in->info, whose strides may come from the GstVideoMeta of this buffer alone. */
     const GstVideoInfo *info = &GST_VIDEO_FILTER(self)->in_info;
     const GstBuffer *buffer = in->buffer;
     GstVideoFrame previous;
@@ -494,7 +494,7 @@ static gboolean set_info(GstVideoFilter *filter, GstCaps *in_caps, GstVideoInfo 
     return update_params(self);
 }
 
-/* True if the video continues: senders repeat segments with only another end or position. */
+/* True if the video continues: a sender may repeat a segment with a new end or position only. */
 static int continues(const GstSegment *a, const GstSegment *b)
 {
     return a->format == b->format && a->rate == b->rate && a->base == b->base &&

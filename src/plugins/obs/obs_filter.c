@@ -20,7 +20,7 @@
 OBS_DECLARE_MODULE()
 OBS_MODULE_USE_DEFAULT_LOCALE("lumeq", "en-US")
 
-/* The text in the settings window does not mention smaller changes, as in the program. */
+/* Like the program, the settings window does not mention smaller changes. */
 #define VISIBLE_LIFT 1.05
 #define VISIBLE_STRENGTH 0.15
 #define VISIBLE_NOISE 1.0 /* in 8-bit codes, after the lift */
@@ -200,7 +200,7 @@ static void pack(const Layout *l, const struct obs_source_frame *frame, const Lu
 
 /* ---- decision ---- */
 
-/* Returns the text key of the kind of picture, and stores that of the change in *change. */
+/* Returns the text key of the kind of picture; *change becomes the text key of its change. */
 static const char *situation(const LumeqFrameStats *s, double mean, const char **change)
 {
     const int is_raised = s->strength >= VISIBLE_STRENGTH;

@@ -10,7 +10,7 @@
 A frame is an array, or a tuple of arrays: luma, Cb and Cr (such as yuv420p), or luma and interleaved Cb and Cr
 (NV12, P010). With format='yuv420p' or 'nv12' it is one array that holds all planes, as in PyAV's to_ndarray() and
 OpenCV. Arrays are uint8, or uint16 with 9 to 16 bits, of (rows, columns). They are neither copied nor changed: any
-distance between rows is fine, also a negative one, but the samples of a row must be contiguous. NumPy arrays may also be
+distance between rows is fine, even a negative one, but the samples of a row must be contiguous. NumPy arrays may also be
 floats from 0 to 1. NumPy arrays and PyTorch tensors on the CPU are equalized there, or by the GPU if one is found. CuPy
 arrays, PyTorch tensors and others with __cuda_array_interface__ or __dlpack__ on an NVIDIA GPU stay there: the work is
 queued on the current stream.
@@ -333,7 +333,7 @@ class Equalizer:
         self._flights.append(arrays)
 
     def _fill(self, source: _arrays.Picture, target: _arrays.Picture, outputs: Any, time: int, follows: bool) -> Any:
-        """Fills the frame to submit, and returns what it needs until it is received."""
+        """Fills the frame to submit, and returns the objects to keep until it is received."""
         frame, previous = self._frame, self._previous
         if not (follows and previous and previous.kind == source.kind and
                 previous.planes[0].data != source.planes[0].data and not _arrays.overlap(previous.planes, outputs)):
@@ -638,10 +638,10 @@ def equalize(frame: Frame, *, out: Optional[Frame] = None, stream: Optional[int]
 
 def film(frames: Iterable[Frame], *, lookahead: float = 2.0, fps: float = 30,
          **options: Unpack[Options]) -> Iterator[Made]:
-    """Yields the equalized frames of a film, with curves that know the next `lookahead` seconds.
+    """Yields the equalized frames of a film. Curves know the next `lookahead` seconds, so cuts are exact and fades smooth.
 
-    Holds the frames of that time; each must have arrays of its own. Cuts are then exact and fades smooth. Options and
-    settings: see Equalizer and the module.
+    Holds the frames of that time, so each must have arrays of its own. Options and settings: see Equalizer and the
+    module.
     """
     context, settings = _split(options)
     history = History(lookahead, fps=fps, **{**settings, "code_range": "full"})

@@ -26,7 +26,7 @@ _KINDS: dict[str, Any] = {
 
 
 def _struct(name: str, members: str) -> Any:
-    """The struct of lumeq.h with these members, as NAME:KIND, whose `size` is set."""
+    """Makes the class of a struct of lumeq.h. `members` lists NAME:KIND; a first member `size` is set automatically."""
     fields = [(member.partition(":")[0], _KINDS[member.partition(":")[2]]) for member in members.split()]
     made: Any = type(name, (ctypes.Structure,), {"_fields_": fields})
     if fields[0][0] == "size":

@@ -2,9 +2,9 @@
  * The VapourSynth filter core.lumeq.Equalize, for API 4.
  *
  * Two nodes share one Filter. The node `frames` passes the source's frames on, measures each the
- * first time it passes, and makes the curves in order. The node that the script gets asks `frames`
- * for frames until the curve of its frame is known, and applies it. Curves are kept, packed, so
- * frames may be requested in any order and in parallel: the core awaits and shares all requests.
+ * first time it passes, and makes the curves in order. The script's node requests frames from
+ * `frames` until the curve of its own frame is known, then applies this curve. Packed curves are
+ * kept, so the core may request frames in any order and in parallel.
  */
 #include <pthread.h>
 #include <stdio.h>
@@ -390,7 +390,7 @@ static const VSFrame *VS_CC equalize_frame(int n, int reason, void *instance, vo
         return NULL;
     if (reason == arAllFramesReady && first == APPLIES)
         return apply(f, n, request, core, vs);
-    for (int i = first; first > 0 && i < first + STEP; i++) /* else a jump would keep them all */
+    for (int i = first; first > 0 && i < first + STEP; i++) /* else a jump would hold all frames */
         vs->releaseFrameEarly(f->frames, i - 1, request);
     request_frames(f, n, data, request, vs);
     return NULL;
