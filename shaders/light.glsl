@@ -1,8 +1,8 @@
 // Converts R'G'B' of the stream to that of an SDR screen, through linear light.
 uniform mat3 gamut;
-uniform vec3 tone; // PQ codes: the stream's peak; as shares of it the screen's peak, and the knee
+uniform vec3 tone; // the stream's peak as a PQ code; the screen's peak and the knee as shares of it
 
-// BT.1886 with a black of 0, for which SDR video is made: HDR then looks like SDR beside it.
+// BT.1886 with a black of 0, for which SDR video is made, so HDR looks like SDR beside it.
 const float SCREEN_GAMMA = 2.4;
 const float SCREEN_NITS = 203.0; // as in view.c
 
