@@ -46,8 +46,8 @@ def arguments():
     parser.add_argument("--cases", default="equalize,film,encode", metavar="NAME,..",
                         help="what to compare (equalize,film,encode)")
     parser.add_argument("--cores", type=int, default=2, metavar="N", help="cores to run on (2)")
-    parser.add_argument("--preset", default="medium", help="of the encoder, libx264 (medium)")
-    parser.add_argument("--crf", default="18", help="of the encoder (18)")
+    parser.add_argument("--preset", default="medium", help="preset of libx264 (medium)")
+    parser.add_argument("--crf", default="18", help="quality of libx264 (18)")
     a = parser.parse_args()
     try:
         a.width, a.height = (int(n) for n in a.size.split("x"))

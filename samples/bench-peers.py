@@ -21,7 +21,7 @@ import textwrap
 import time
 
 ROOT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
-PICTURES = 16  # also the frames of a batch
+PICTURES = 16  # also the number of frames in a batch
 FRAMES = 64  # number of frames in the memory of the GPU
 CLIP, TILES = 2.0, (8, 8)
 CONTENTS = "natural", "clouds", "dark", "ramp", "two-level", "noise"

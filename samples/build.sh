@@ -113,8 +113,8 @@ prepare() {
 }
 
 # Compiling device code takes a minute for each GPU architecture, so build only for the GPU in this
-# machine, or without CUDA if there is no GPU. Sets `cuda`, arguments for cmake. The argument tells
-# users how to build with CUDA anyway.
+# machine, or without CUDA if there is no GPU. Sets `cuda`, arguments for cmake. $1 tells users
+# how to build with CUDA anyway.
 choose_cuda() {
     cuda=(-DLUMEQ_CUDA=AUTO)
     have nvcc || return 0

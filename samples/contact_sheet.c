@@ -92,8 +92,8 @@ static const AVChapter *chapter_at(const Sheet *s, double time)
     return NULL;
 }
 
-/* Takes the middle of each chapter; of evenly spread chapters if there are many; of equal parts if
- * the video has no chapters. */
+/* Takes the middle of each chapter or, if there are too many, of evenly spread ones. A video with
+ * fewer than two chapters is divided into equal parts instead. */
 static void choose_times(Sheet *s)
 {
     const int chapters = (int)container(s)->nb_chapters;

@@ -16,7 +16,7 @@ typedef struct Summary {
 /* Summarizes the frames with times in [from, to), in seconds. */
 Summary summarize(const StatsRows *rows, double from, double to);
 
-/* These print the table's heading, and a line of it, to stdout. */
+/* Print to stdout: the table's heading; a line of the table. */
 void summary_print_head(void);
 void summary_print(const char *name, const Summary *summary);
 
