@@ -2,8 +2,8 @@
 """Measures how calm equalized clips stay: flicker, and how many tracked features survive.
 
 Needs ffmpeg and python3-opencv. Clips are at most 640 wide. Prints a Markdown table with a line for the source and one for each method.
-  flicker   change of the mean luma from frame to frame, minus that of the source: mean absolute value in 8-bit codes,
-            without cuts
+  flicker   change of the mean luma from frame to frame, minus the source's change: mean absolute value in 8-bit
+            codes, without cuts
   tracks    share of the features of goodFeaturesToTrack (500 at most) that return within 1 pixel after pyramidal
             Lucas-Kanade has followed them over 30 frames and back, in spans without a cut
   kept      mean number of the features that return, per span

@@ -4,7 +4,7 @@
 Needs ffmpeg and python3-opencv. Prints a Markdown table with a line for the source and one for each method.
   mean, median, 99 %   luma in codes of 8 bits, limited range
   dev, local           standard deviation of luma, in the picture and in 15x15 samples, as a multiple of the source's
-  block                mean luma step at the edges of 8x8 blocks, divided by that inside them, where the source is flat
+  block                mean luma step at the edges of 8x8 blocks, divided by the step inside them, where the source is flat
   steps                horizontal steps of more than 3 codes where the source is flat, per 1000
   still                mean change of luma from frame to frame where the source is still, in codes
   chroma               mean change of chroma there, in dark areas only (luma below 60), in codes
@@ -12,7 +12,7 @@ Needs ffmpeg and python3-opencv. Prints a Markdown table with a line for the sou
   hue                  mean angle by which the hue of chroma of 8 codes and more changes, in degrees
   ssim                 structural similarity to the source's luma
   MABD                 mean absolute change of the mean luma from frame to frame, in codes
-  flicker              mean absolute difference of these changes from those of the source, in codes
+  flicker              mean absolute difference of these changes from the source's, in codes
 nan: the source has no such area."""
 
 import argparse
