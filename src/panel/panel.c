@@ -467,7 +467,7 @@ static void draw_curve_ground(const Panel *p, Rect plot)
     }
     draw_axis(p, plot);
     const int dash = max_int(2, plot.width / 60), width = line_width(p);
-    for (int column = 0; column < plot.width; column++) { /* the identity curve, dotted */
+    for (int column = 0; column < plot.width; column++) { /* the identity curve, dashed */
         const int y = plot.y + plot.height - 1 - column * plot.height / plot.width;
         if (column / dash % 2 == 0)
             canvas_fill(p->canvas, (Rect){plot.x + column, y - width / 2, 1, width}, p->theme->dim,

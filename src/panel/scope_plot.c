@@ -157,8 +157,8 @@ static Colour colour_of(double r, double g, double b)
            (Colour)lrint(255 * fmin(fmax(g, 0), 1)) << 8 | (Colour)lrint(255 * fmin(fmax(b, 0), 1));
 }
 
-/* Draws a box at 75 % of the colour. Its label is outside the box: away from the centre or, if it
- * would meet the circle there, towards the centre. */
+/* Draws a box at 75 % saturation of the colour. Its label is outside the box: away from the centre
+ * or, if it would meet the circle there, towards the centre. */
 static void draw_mark(const ScopePlot *p, Rect rect, const Scopes *s, const Hue *hue)
 {
     const double unit = (double)rect.width / SCOPES_LEVELS;

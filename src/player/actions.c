@@ -437,7 +437,7 @@ void act_meter(Player *p)
     set_look(p, look);
 }
 
-/* Order: the histogram beside the picture, the same over the picture, each scope there, off. */
+/* Order: the histogram beside the picture, the histogram over it, the scopes over it, off. */
 static void show_next_panel(const Player *p, Look *look)
 {
     const PanelScope last = screen_has_room_for_all(p->screen) ? PANEL_ALL : PANEL_VECTORSCOPE;
