@@ -77,9 +77,9 @@ int panel_scope_height(int width, int height, PanelText text, PanelScope scope);
 /*
  * Draws the whole canvas and the lines queued in `text`. If `text` is NULL, there are no labels.
  *
- * A bar's height is its count (or the mean of the bins under a pixel column) relative to the
- * highest bar. On the linear scale, up to four outliers are cut off at 1.25 times the fifth
- * highest. The logarithmic scale is log(1 + n) / log(1 + highest).
+ * A bar's height is its bin's count, or the mean count of the bins in a pixel column, relative to
+ * the highest bar. On the linear scale, up to four outliers are cut off at 1.25 times the fifth
+ * highest bar. The logarithmic scale is log(1 + n) / log(1 + highest).
  */
 void panel_draw(const PanelData *data, const Canvas *canvas, Text *text);
 

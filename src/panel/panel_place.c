@@ -3,8 +3,8 @@
 /* Smaller panels are unreadable; in desktop pixels. */
 #define MIN_WIDTH 216
 #define MIN_HEIGHT 150
-/* A panel takes a quarter of the window's width. If that exceeds this width, it takes a fifth, but
- * at least this width. */
+/* A panel takes a quarter of the window's width, but at most this width or, if that is more, a
+ * fifth of the window's width. */
 #define USUAL_WIDTH 480
 
 /* A panel over the picture leaves the lowest 1/SUBTITLES of the picture to subtitles. */
