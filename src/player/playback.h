@@ -65,9 +65,9 @@ int playback_wait(Playback *p, MediaError *error);
  * sound device first if PlaybackOptions.sound_later is set. */
 void playback_equalize(Playback *p, EqualizeStage *stage);
 
-/* Takes over *other and closes it on the worker thread. Its sound device is closed before this
- * one's is opened, because some devices can be opened only once. If the other's input hangs, the
- * next start of this playback waits for it. */
+/* Takes over *other and closes it on the worker thread. This happens before `p` opens its sound
+ * device, because some devices can be opened only once. If the input of *other hangs, the next
+ * start of `p` waits for it. */
 void playback_close_later(Playback *p, Playback **other);
 
 /* Seeks: drops the fetched frames at once and restarts the threads at `start`. A further call

@@ -17,7 +17,7 @@ typedef struct Wanted {
 /* The file that will replace the current one. */
 typedef struct Next {
     char path[PATH_MAX]; /* "": no file is next */
-    int at, step;        /* index in its list; where to look for another if it fails: 1 or -1 */
+    int at, step;        /* index in its list; direction of the file to try if it fails: 1 or -1 */
     int waits; /* 1: starts at the end of the current file; 0: once its first frame is ready */
     Playback *playback; /* the opened file until it becomes the current one; or NULL */
     int64_t since;      /* when it was opened */

@@ -78,7 +78,7 @@ typedef struct PlayerHost {
     /* Begins to open a file; cancels an earlier opening. */
     int (*start_opening)(void *opaque, const char *path, MediaError *error);
     /* Called once a turn after start_opening(). Returns 0 with the source, which the player
-     * owns from then on, AVERROR(EAGAIN) while it is being opened, or another error. The program
+     * then owns; AVERROR(EAGAIN) while it is being opened; or another error. The program
      * must not change its own state yet, because the file may still turn out to be unplayable. */
     int (*take_opened)(void *opaque, Source **source, MediaError *error);
     /* Called when the new file is playable and about to replace the current one. Returns 0 with the

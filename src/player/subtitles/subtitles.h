@@ -59,7 +59,7 @@ void subtitles_close(Subtitles **subtitles);
 typedef struct SubtitleText SubtitleText;
 
 /* Searches for fonts, which may take seconds. `header`: see subtitle_decoder_header(). `plain`: the
- * text has no styles, so a readable one is used. Returns 0, or -1 if out of memory; *text is then
+ * text has no styles, so a readable style is used. Returns 0, or -1 if out of memory; *text is then
  * NULL. */
 int subtitle_text_open(SubtitleText **text, const Source *source, const char *header, int plain);
 
