@@ -19,8 +19,8 @@
 #define STEP 16
 #define MOST_PREVIOUS 3
 
-/* frameData[0] of a request whose curve is known, once it has requested the frames to equalize.
- * Before, it is 0, or 1 plus the first of the frames requested for measuring. */
+/* frameData[0] of a request that has requested the frames to equalize. Before that, it is 1 plus
+ * the number of the first frame requested for measuring, or 0 at first. */
 #define APPLIES (-1)
 
 #define SECOND INT64_C(1000000000)
