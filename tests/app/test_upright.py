@@ -213,7 +213,7 @@ class Photos(Case):
             for output in ("out.avi", "out.mp4"):
                 result = self.ok(source, "-o", self.path(output), "-y")
                 found = [line for line in result.lines if "rotated differently" in line]
-                self.assertEqual(found, ["lumeq: the video is rotated differently from %s s on; "
+                self.assertEqual(found, ["lumeq: from %s s on, the video is rotated differently; "
                                          "the first rotation is kept" % at] if at else [])
                 self.assertEqual(colours(self.path(output), shown=True), upright(TURNS[6]))
 

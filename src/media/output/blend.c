@@ -9,7 +9,7 @@
 
 #include "media/picture_format.h"
 
-/* Frames without a matrix tag count as HD from this height. */
+/* Frames of at least this height are assumed to use BT.709's matrix if they have no matrix tag. */
 #define HD_LINES 720
 
 /* Alignment of rows in bytes, and bytes that encoders may read past the end of a plane. */
@@ -21,8 +21,8 @@
 #define WHITE 203.0
 #define HLG_SCREEN 1000.0
 
-/* One component of the picture, and the coverage (alpha) of its samples. Samples of both have one
- * or two bytes, like those of the frame, and use all bits. */
+/* One component of the picture, and its alpha (`cover`). Both have as many bytes per sample as the
+ * frame, one or two, and use all bits. */
 typedef struct Layer {
     const uint8_t *samples, *cover;
     ptrdiff_t stride, cover_stride;
@@ -62,8 +62,8 @@ TEMPLATE void put_code(const Component *c, uint8_t *at, uint32_t code, int bytes
         AV_WL16(at, (uint16_t)(code << c->shift));
 }
 
-/* Each sample of the frame becomes the mean of its pixels after blending. It has `across` x `down`
- * pixels, or fewer at the right and lower edges. */
+/* Each sample of the frame becomes the mean of its pixels after blending. A sample covers `across`
+ * x `down` pixels, or fewer at the right and lower edges. */
 TEMPLATE void blend_samples(const Component *c, const Layer *l, int bytes, int across, int down)
 {
     const BlendPlace *p = &l->place;
@@ -128,7 +128,7 @@ static Component make_component(const AVFrame *frame, const PictureFormat *forma
     };
 }
 
-/* Makes the covered part of the frame opaque. */
+/* Raises the frame's alpha where the picture covers it. */
 static void blend_alpha(const AVFrame *frame, const PictureFormat *format, const AVFrame *yuva,
                         BlendPlace place)
 {

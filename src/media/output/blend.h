@@ -11,7 +11,7 @@
  * mirror the picture. */
 typedef struct BlendPicture {
     const uint8_t *pixels; /* the pixel that is drawn at the upper left */
-    ptrdiff_t column, row; /* bytes to the pixels that are drawn to the right and below */
+    ptrdiff_t column, row; /* bytes from a pixel to the ones drawn right of it and below it */
     int width, height;     /* as drawn */
 } BlendPicture;
 
@@ -29,8 +29,8 @@ typedef struct Blender {
 
 /*
  * Scales the picture to its place and blends it over a direct frame (convert.h), in the frame's
- * matrix and range. Its white has 203 nits in PQ and HLG. A chroma sample becomes the mean of its
- * pixels after blending. If the frame's memory is shared, the frame gets a copy first.
+ * matrix and range. The picture's white has 203 nits in PQ and HLG. A chroma sample becomes the
+ * mean of its pixels after blending. If the frame's memory is shared, the frame gets a copy first.
  * Deterministic. Returns 0 or AVERROR; the frame is valid in both cases.
  */
 int blend_picture(Blender *blender, AVFrame *frame, BlendPlace place, const BlendPicture *picture);

@@ -14,7 +14,7 @@
 
 #define LINE_SIZE 256
 
-/* A video that every encoder accepts. */
+/* Size in pixels and frames per second of a video that every encoder accepts. */
 #define TRIAL_WIDTH 640
 #define TRIAL_HEIGHT 360
 #define TRIAL_RATE 25

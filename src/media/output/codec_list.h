@@ -8,8 +8,8 @@
 
 #include "media/error.h"
 
-/* Prints a line for a video encoder: its name, its codec, and "hardware", or "CPU" and the sample
- * depths. */
+/* Prints a line for a video encoder: its name, its codec, and either "hardware", or "CPU" with the
+ * sample depths. */
 void codec_list_encoder(const AVCodec *codec, void (*print)(const char *line));
 
 /* Prints such lines for all video encoders, hardware encoders first. */

@@ -32,7 +32,7 @@ static const AVOutputFormat *by_name(const char *name)
 /* Extensions of sound files whose containers could hold video. */
 #define SOUND_NAMES "m4a,m4b,wma,mka,oga,opus,spx"
 
-/* Muxers for sound name PNG as their video codec, for covers. */
+/* Muxers of sound files have PNG as their video codec, for covers. */
 static int holds_video(const AVOutputFormat *muxer)
 {
     return muxer->video_codec != AV_CODEC_ID_NONE &&
@@ -129,8 +129,8 @@ static bool is_mxf(const AVOutputFormat *muxer)
     "mpeg1video,mpeg2video,h264,mp1,mp2,mp3,ac3,dts,pcm_s16be,pcm_dvd,dvd_subtitle"
 #define MXF_SOUND "pcm_s16le,pcm_s24le"
 
-/* False if the muxer certainly does not support the codec. Ogg and the MPEG muxers do not answer
- * queries and would write unreadable files; MXF would fail only later. */
+/* False if the muxer certainly does not support the codec. The Ogg and MPEG muxers ignore
+ * avformat_query_codec() and would write unreadable files; the MXF muxer would fail only later. */
 static bool is_known(const AVOutputFormat *muxer, enum AVCodecID id)
 {
     const char *name = avcodec_get_name(id);
@@ -173,7 +173,7 @@ unsigned container_tag(const AVOutputFormat *muxer, const AVCodecParameters *par
     return par->codec_tag;
 }
 
-/* Writes a header to memory: only this finds everything that a muxer refuses. */
+/* Writes a header to memory, because only this finds everything that a muxer refuses. */
 int container_passes_trial(const AVOutputFormat *muxer, const AVStream *like)
 {
     AVFormatContext *format = NULL;

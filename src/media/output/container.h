@@ -1,4 +1,4 @@
-/* Output containers and what they can hold. */
+/* Chooses output containers and checks what they can hold. */
 #ifndef LUMEQ_MEDIA_CONTAINER_H
 #define LUMEQ_MEDIA_CONTAINER_H
 
@@ -14,8 +14,8 @@ int container_find(const AVOutputFormat **muxer, const char *name, const char *p
                    MediaError *error);
 
 /* The extension, without dot, for files in the container of this name: that of `path` if it is
- * usual for the container, else a usual one. For a container without usual extensions, that of
- * `path` or NULL. NULL if the container is unknown. Valid until the thread's next call. */
+ * usual for the container or the container has no usual one, else a usual one. NULL if there is
+ * none, or the container is unknown. Valid until the thread's next call. */
 const char *container_extension(const char *name, const char *path);
 
 /* Returns 1 if the extension of the file name is that of a video or a picture. */
@@ -52,11 +52,11 @@ bool container_wants_video_first(const AVOutputFormat *muxer);
 /* The sample rate to encode sound of this codec with; 0: any. */
 int container_sound_rate(const AVOutputFormat *muxer, enum AVCodecID id);
 
-/* The value of strict_std_compliance for this muxer. Experimental is needed for example for FLAC in
- * mp4. FLV gets normal, because nothing plays its unofficial codecs. */
+/* The strict_std_compliance for this muxer. FLV gets FF_COMPLIANCE_NORMAL, as nothing plays its
+ * unofficial codecs. Others get FF_COMPLIANCE_EXPERIMENTAL, which FLAC in mp4 needs. */
 int container_compliance(const AVOutputFormat *muxer);
 
-/* True if the container accepts the codec with some parameters. */
+/* True if the container accepts the codec at least with some parameters. */
 bool container_takes(const AVOutputFormat *muxer, enum AVMediaType type, enum AVCodecID id);
 
 /* The codec tag to write for a stream copied from another container; 0: the muxer chooses. */

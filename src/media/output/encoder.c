@@ -88,7 +88,7 @@ static void describe(Adapter *a, const AVFrame *first)
 typedef struct Samples {
     uint8_t *data;
     ptrdiff_t stride;
-    int step, bytes; /* bytes from one sample to the next, and of each sample */
+    int step, bytes; /* bytes from one sample to the next; bytes per sample */
     int width, height;
 } Samples;
 
@@ -107,8 +107,8 @@ static Samples samples_of(const AVFrame *frame, int component)
     };
 }
 
-/* Repeats the last column and row into the padding. Only full-resolution planes grow: subsampled
- * chroma of an odd size is already as large as that of the padded size. */
+/* Repeats the last column and row into the padding. Only full-resolution planes grow: the size of
+ * subsampled planes was rounded up before. */
 static int pad(const Adapter *a, const AVFrame *frame, AVFrame *to)
 {
     const AVPixFmtDescriptor *desc = av_pix_fmt_desc_get(frame->format);
@@ -258,7 +258,7 @@ static int set_cuts(AVDictionary **dict, AVCodecContext *c, const AVCodec *codec
                : 0;
 }
 
-/* Sets defaults; those for quality only if the options set neither a bit rate nor a quality. */
+/* Sets defaults. A quality is set only if the options set neither a bit rate nor a quality. */
 static int set_defaults(AVDictionary **dict, const AVCodec *codec, const EncoderOptions *options)
 {
     const int rated = options->bitrate >= 0 || av_dict_get(*dict, "crf", NULL, 0) ||
@@ -443,7 +443,7 @@ static const char *size_hint(int width, int height)
                : "";
 }
 
-/* True if the encoder is on a GPU that was lost; it must not be called then. */
+/* True if the encoder's GPU was lost. Then the encoder must not be called. */
 static bool is_lost(const Encoder *e)
 {
     return e->codec && e->codec->hw_frames_ctx && gpu_surfaces_are_lost(e->codec->hw_frames_ctx);

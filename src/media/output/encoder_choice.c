@@ -92,7 +92,7 @@ static const enum AVPixelFormat *formats_of(const AVCodec *codec)
     return codec->id == AV_CODEC_ID_WRAPPED_AVFRAME ? y4m : codec_pixel_formats(codec);
 }
 
-/* True if frames can be converted to a host format of the encoder, or if it lists no formats. */
+/* True if convert.h can make frames in host memory that the encoder takes, or if it lists none. */
 static bool takes_host_frames(const AVCodec *codec)
 {
     int least, most;
@@ -114,7 +114,7 @@ int encoder_find(const AVCodec **codec, const EncoderOptions *options, const AVO
                           format->name);
     if ((*codec)->type != AVMEDIA_TYPE_VIDEO)
         return media_fail(error, MEDIA_USAGE,
-                          "--vcodec %s is not a video encoder; --vcodec help lists them",
+                          "--vcodec %s is not a video encoder; --vcodec help lists all of these",
                           (*codec)->name);
     if (!takes_host_frames(*codec))
         return media_fail(error, MEDIA_USAGE,
@@ -130,7 +130,7 @@ int encoder_find(const AVCodec **codec, const EncoderOptions *options, const AVO
         avformat_query_codec(format, (*codec)->id, FF_COMPLIANCE_NORMAL) == 0)
         return media_fail(error, MEDIA_USAGE, "the container %s does not support %s", format->name,
                           avcodec_get_name((*codec)->id));
-    /* Encoders silently clamp a value that is too large to their worst quality. */
+    /* Encoders would silently replace a larger value by the one for their worst quality. */
     const double most = av_match_name((*codec)->name, "libx264,libx264rgb,libx265") ? 51 : 63;
     if (options->crf > most)
         return media_fail(error, MEDIA_USAGE, "--crf %g: the encoder %s takes 0 to %g",
@@ -391,13 +391,13 @@ int encoder_usual_quantizer(enum AVCodecID id)
 
 /* ---- parts ---- */
 
-/* Rows per busy core, because frame threads wait for rows of earlier frames; and the maximum number
- * of cores. x264 keeps about 7 cores busy at 360 rows and 12 of 16 at 1440. */
+/* Picture rows per core that an encoder keeps busy (its threads wait for rows of earlier frames),
+ * and the maximum number of cores. x264 keeps about 7 cores busy at 360 rows, 12 of 16 at 1440. */
 #define ROWS_OF_CORE 60
 #define THREADED_CORES 16
 
 /* True if the option has this name, or sets an option of this name within its value, as x264-params
- * does; there the name may be quoted or follow a space. x264 and x265 accept '_' for '-'. */
+ * does. In a value, the name may be quoted or follow a space. x264 and x265 accept '_' for '-'. */
 static int sets_option(const char *option, const char *name)
 {
     for (const char *at = option; *at; at++) {

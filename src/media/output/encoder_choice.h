@@ -26,8 +26,8 @@ typedef struct EncoderOptions {
     int live;         /* not 0: prefer speed to size, since frames arrive in real time */
     /* not 0: the caller requests key frames, and no frame may refer across a key frame */
     int cuts;
-    /* not 0: use closed groups of pictures. Ignored for MPEG encoders, which would then detect no
-     * scene cuts; their groups are open only with B-frames */
+    /* not 0: use closed groups of pictures. Ignored for MPEG encoders, where this would disable
+     * scene detection; without B-frames, their groups are closed anyway */
     int closed;
     int low_latency; /* not 0: encode without delay, and with frequent key frames for viewers who
                         join */
@@ -39,11 +39,11 @@ int encoder_find(const AVCodec **codec, const EncoderOptions *options, const AVO
                  const char *path, MediaError *error);
 
 /*
- * Chooses the usual encoder of mp4, mov and mkv once the format and size of the frames are known
- * (0: unknown): libx264 for 8-bit output that hardware decodes as H.264, else libx265. If libx265
- * is missing or the container does not hold HEVC: libx264; then sets `eight_bits` if frames of more
- * bits must be reduced to 8, and `too_large` if most hardware cannot decode frames of this size as
- * H.264. Keeps the encoder if options name one or the container has another usual encoder.
+ * Chooses the usual encoder of mp4, mov and mkv for frames of this format and size (0: unknown):
+ * libx264 for lossless output and for 8-bit output that hardware decodes as H.264, else libx265. If
+ * libx265 cannot be used, chooses libx264 and sets `eight_bits` if frames of more bits must be
+ * reduced to 8, and `too_large` if most hardware cannot decode H.264 of this size. Keeps the
+ * encoder if options name one or the container has another usual encoder.
  */
 void encoder_choose_default(const AVCodec **codec, EncoderOptions *options,
                             const AVOutputFormat *format, enum AVPixelFormat from, int width,

@@ -15,8 +15,8 @@
 /* Larger timing errors are corrected at once, by silence or a cut; smaller ones by resampling. */
 #define LIMIT_US 35000.0
 
-/* The delay of a block counts as the least delay of this block and of those that arrive within this
- * time after it. Only a machine that is too slow to record delivers all blocks of a second late. */
+/* A block is assumed to have the least delay among this block and those that arrive up to this much
+ * later: one of them is on time, unless the machine is too slow to record. */
 #define AHEAD_US 1000000
 
 /* A block of this age is used even if later blocks are still missing. Sound that is missing for
@@ -24,13 +24,13 @@
 #define MISSING_US 2000000
 #define SILENT_US 2500000
 
-/* Maximum growth and decrease of the assumed delay, as a share of the sound's length. Clocks drift
- * by much less than LONGER; a shorter delay is always nearer to the true one. */
+/* Maximum increase and decrease of the assumed delay, as a share of the sound's length. Clocks
+ * drift less than LONGER. SHORTER is larger: a shorter delay is always nearer to the true one. */
 #define LONGER 300e-6
 #define SHORTER 5e-3
 
-/* Samples between adjustments of the resampler, and the maximum number of samples that one adds or
- * removes. */
+/* Samples between adjustments of the resampler, and the maximum number of samples that one
+ * adjustment adds or removes. */
 #define ADJUST_SAMPLES LIVE_SOUND_RATE
 #define MAX_ADJUST (LIVE_SOUND_RATE / 200)
 
@@ -47,7 +47,7 @@ typedef struct Block {
 
 struct LiveSound {
     int channels;
-    pthread_mutex_t lock; /* protects the next members */
+    pthread_mutex_t lock; /* protects the members up to `level` */
     AVFifo *blocks;       /* Block, oldest first */
     int64_t added;        /* samples so far */
     int64_t time;         /* of the last block */

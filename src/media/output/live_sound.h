@@ -1,10 +1,10 @@
 /*
  * Aligns the live sound of a device to the monotonic clock, which also stamps camera pictures.
  *
- * The clock of a sound device drifts against the computer's, and blocks of samples arrive late by
- * varying amounts, but never early. So the least delay among neighbouring blocks gives the time of
- * a sample, and a resampler stretches or shrinks the sound by up to 0.5 %. Missing samples become
- * silence.
+ * Blocks of samples arrive late by varying amounts, but never early. So among neighbouring blocks,
+ * the one with the least delay shows best when samples were recorded. Since the clock of a sound
+ * device also drifts against the computer's, a resampler stretches or shrinks the sound by up to
+ * 0.5 %. Missing samples become silence.
  */
 #ifndef LUMEQ_MEDIA_LIVE_SOUND_H
 #define LUMEQ_MEDIA_LIVE_SOUND_H
@@ -37,8 +37,8 @@ int64_t live_sound_time(LiveSound *sound);
 /* The recent peak, 0 to 1. Any thread. */
 double live_sound_level(LiveSound *sound);
 
-/* Makes this time position 0 of the recording; earlier sound is left out. Call once, in the thread
- * that calls live_sound_read(). */
+/* Sets the time at which the recording begins (its position 0). Earlier sound is left out. Call
+ * once, in the thread that calls live_sound_read(). */
 void live_sound_start(LiveSound *sound, int64_t time_us);
 
 /*

@@ -44,7 +44,7 @@ typedef enum NoteState {
     NOTE_TAKEN, /* owned by one thread, which may change it */
 } NoteState;
 
-/* Data about a temporary file. The handler keeps the notes it takes. */
+/* Data about a temporary file. The signal handler never frees a note that it has taken. */
 typedef struct TempNote {
     atomic_int state;
     dev_t device;
@@ -397,7 +397,7 @@ bool output_file_is_terminal(const OutputFile *file)
 
 /* ---- opening ---- */
 
-/* After a stop, give up on a pipe whose reader consumes nothing for this long. */
+/* After a stop, give up on a pipe that its reader does not empty within this time. */
 #define PATIENCE_MS 500
 
 /* Interval for checking whether a pipe has a reader. */

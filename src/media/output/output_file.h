@@ -1,6 +1,6 @@
 /*
- * An output file: written under a temporary name beside the final one, then synced and renamed when
- * complete. Pipes, devices and "-" (standard output) are written directly.
+ * An output file is written under a temporary name beside the final one, then synced and renamed
+ * when complete. Pipes, devices and "-" (standard output) are written directly.
  */
 #ifndef LUMEQ_MEDIA_OUTPUT_FILE_H
 #define LUMEQ_MEDIA_OUTPUT_FILE_H
@@ -36,7 +36,7 @@ typedef struct OutputFile {
     int fifo; /* descriptor of a named pipe; 0: none */
     int overwrite;
     bool keeps_leftovers; /* skip the search for files of killed runs */
-    size_t room;          /* longest file name in its folder, in bytes; 0: written directly */
+    size_t room;          /* maximum bytes of a file name in its folder; 0: written directly */
 } OutputFile;
 
 /* The final name of a file. */

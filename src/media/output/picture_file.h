@@ -11,15 +11,15 @@
 #include "media/input/picture_list.h"
 
 /*
- * Writes RGBA pixels without their alpha to BASE.png, or to BASE-2.png and so on if that exists.
+ * Writes RGBA pixels without their alpha to BASE.png or, if that exists, to BASE-2.png and so on.
  * `stride`: bytes from row to row. `name`, of `size` bytes, receives the path. Any thread.
  * MEDIA_OUTPUT: no file is left, or the error contains its path.
  */
 int picture_file_write(const char *base, const uint8_t *pixels, ptrdiff_t stride, int width,
                        int height, char *name, size_t size, MediaError *error);
 
-/* Like picture_file_write(), but uses exactly this name. An existing file is replaced with
- * `overwrite`; without it, returns MEDIA_USAGE. */
+/* Like picture_file_write(), but uses exactly this name. If the file exists, replaces it if
+ * `overwrite` is set, else returns MEDIA_USAGE. */
 int picture_file_name(const char *path, int overwrite, const uint8_t *pixels, ptrdiff_t stride,
                       int width, int height, MediaError *error);
 

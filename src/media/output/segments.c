@@ -146,8 +146,8 @@ static void delete_oldest(KeptSegments *k, char *names, size_t size)
     }
 }
 
-/* Lists a completed segment and deletes the oldest others. Notes the names of the segments deleted
- * first, and only the first failure. */
+/* Lists a completed segment and deletes the oldest others. Notes only the first deletion, with
+ * names, and only the first failure. */
 static void kept_segments_add(KeptSegments *k, const char *path)
 {
     const char *name = file_name_base(path);
@@ -183,8 +183,8 @@ static void kept_segments_add(KeptSegments *k, const char *path)
  * expected. The sound of a microphone comes up to 2.5 s late. */
 #define GRACE_US 3000000
 
-/* Limit for the bytes of packets that wait for the first picture of the next segment. Few wait for
- * the encoder, but many would while a camera is unplugged and its microphone goes on. */
+/* Limit for the bytes of packets that wait for the first picture of the next segment. Usually the
+ * encoder delivers it soon, but not while a camera is unplugged and its microphone goes on. */
 #define MOST_HELD_BYTES (32 << 20)
 
 typedef struct Segment {
@@ -266,7 +266,7 @@ int segments_create(Segments **segments, const SegmentOptions *options, MediaErr
         strcmp(first, second) == 0)
         return media_fail(error, MEDIA_USAGE,
                           "--segment-time %g: consecutive segments of %s would have the same name; "
-                          "%%H%%M%%S adds the time to the second",
+                          "add %%H%%M%%S (hour, minute, second) to the name",
                           options->seconds, media_quote(options->path));
     return 0;
 }

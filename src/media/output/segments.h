@@ -26,8 +26,8 @@ typedef struct SegmentOptions {
 
 typedef struct Segments Segments;
 
-/* Checks the name. The options must outlive the segments; close these even after a failure.
- * MEDIA_USAGE: a conversion in the name is not allowed, or consecutive segments share a name. */
+/* Checks `path`. The options must outlive the segments. Call segments_close() even after a failure.
+ * MEDIA_USAGE: a conversion is not allowed, or consecutive segments would have the same name. */
 int segments_create(Segments **segments, const SegmentOptions *options, MediaError *error);
 
 /*

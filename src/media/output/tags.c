@@ -5,8 +5,8 @@
 
 #include <libavutil/avstring.h>
 
-/* FFmpeg searches tags linearly, here and in its muxers: 40,000 would block for seconds and delay
- * the reaction to signals. */
+/* FFmpeg searches tags linearly, here and in its muxers. 40,000 tags would take seconds, and
+ * signals would have to wait. */
 #define TAGS_KEPT 1000
 
 static int copy_first(AVDictionary **to, const AVDictionary *from)

@@ -16,8 +16,8 @@ void tags_drop_statistics(AVDictionary **tags);
  * can store them. */
 int tags_want_keys(const AVFormatContext *to);
 
-/* Adds QuickTime's keys for ordinary tags: with use_metadata_tags, FFmpeg would store them only
- * under names that no other program knows. Returns 0 or AVERROR(ENOMEM). */
+/* Adds QuickTime's keys for ordinary tags. Otherwise, FFmpeg with use_metadata_tags would store the
+ * tags only under names that no other program knows. Returns 0 or AVERROR(ENOMEM). */
 int tags_name_for_quicktime(AVDictionary **tags);
 
 /* Copies the chapters between `start` and `end` (AV_TIME_BASE units; AV_NOPTS_VALUE: no limit) and

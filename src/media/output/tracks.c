@@ -39,8 +39,8 @@ typedef struct Track {
     AVPacket *picture;            /* cover picture, written first */
     int64_t last_dts;             /* in out's time base; AV_NOPTS_VALUE before the first packet */
     int64_t shown[MAX_DELAY + 1]; /* sorted pts to use as dts, see find_dts() */
-    char *name; /* track name of copied video in a part, which must begin with a key frame; else
-                   NULL */
+    char *name; /* track name of copied video that must begin with a key frame, since only a part of
+                   the film is written; else NULL */
     int64_t key_pts; /* of the part's first key frame, in in_base; INT64_MAX before it arrives */
     bool was_cut;    /* packets before the key frame were dropped */
 } Track;
@@ -156,7 +156,7 @@ static int add_video(Tracks *t, const AVStream *in, AVStream **out, MediaError *
     return side_data_copy_lasting(*out, in) < 0 ? media_no_memory(error, MEDIA_OUTPUT) : 0;
 }
 
-/* Opens a bitstream filter that a copied track needs and FFmpeg's muxer does not add itself. */
+/* Opens the bitstream filter that a copied track needs if FFmpeg's muxer does not add it itself. */
 static int open_filter(const Tracks *t, const AVStream *in, AVStream *out)
 {
     AVBSFContext **filter = &t->tracks[in->index].filter;
@@ -606,8 +606,8 @@ static int64_t find_dts(Track *track, const AVPacket *packet)
     return packet->dts != AV_NOPTS_VALUE ? packet->dts : shown[0];
 }
 
-/* Finds the part's first key frame. True for packets before it, which cannot be decoded, and for
- * packets of frames that are shown before it. */
+/* Finds the part's first key frame. Returns true for packets to drop: those before the key frame,
+ * which cannot be decoded, and those of frames that are shown before it. */
 static bool find_first_key(const Tracks *t, Track *track, const AVPacket *packet)
 {
     if (track->key_pts == INT64_MAX && (packet->flags & AV_PKT_FLAG_KEY)) {

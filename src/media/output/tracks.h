@@ -1,4 +1,4 @@
-/* The other tracks of the output: copied, converted, or dropped with a note. */
+/* Copies, converts or drops the tracks other than the encoded video. */
 #ifndef LUMEQ_MEDIA_TRACKS_H
 #define LUMEQ_MEDIA_TRACKS_H
 
@@ -10,8 +10,8 @@
 
 /* {0} keeps every track. */
 typedef struct TrackOptions {
-    /* NULL: copy if the container can, else convert; "copy": copy even if the container does not
-     * store when the sound begins; "none": drop; or an encoder's name */
+    /* NULL: copy if the container can hold it, else convert; "copy": copy even if the container
+     * does not store when the sound begins; "none": drop; or an encoder's name */
     const char *acodec;
     int audio_track, sub_track; /* 0: all; N + 1: only track N */
     int no_subs, no_chapters, no_metadata;

@@ -49,7 +49,7 @@ struct AudioTranscoder {
     void *opaque;
 };
 
-/* The encoder's nearest rate that is not lower, else its highest. */
+/* The lowest sample rate of the encoder that is at least `rate`, else its highest. */
 static int choose_rate(const AVCodec *codec, int rate)
 {
     const int *rates = codec_sample_rates(codec);

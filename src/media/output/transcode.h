@@ -30,7 +30,7 @@ int audio_transcoder_open(AudioTranscoder **transcoder, const AVStream *in, AVSt
 int audio_transcoder_run(AudioTranscoder *transcoder, const AVPacket *packet, PacketTaker take,
                          void *opaque);
 
-/* Losses so far; complete after the end. */
+/* Losses so far; complete after the run with a NULL packet. */
 SoundLoss audio_transcoder_loss(const AudioTranscoder *transcoder);
 
 void audio_transcoder_close(AudioTranscoder **transcoder);

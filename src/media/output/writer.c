@@ -30,8 +30,8 @@
 /* With low latency, the muxer waits at most this long for a packet of another track. */
 #define LATENCY_US 100000
 
-/* Highest frame rate for AVI, and the rate to use instead of a higher one: for a video without a
- * steady rate, FFmpeg may report the rate of its clock. */
+/* Highest frame rate for AVI, and the rate to use instead of a higher one. FFmpeg may report the
+ * frequency of the clock as the rate of a video without a steady rate. */
 #define MAX_CONSTANT_RATE 120
 #define USUAL_CONSTANT_RATE 60
 
@@ -78,12 +78,12 @@ struct Writer {
     int user_data_noted, captions_noted, fields_noted;
     int64_t bytes;        /* size of the closed file */
     int64_t lost_packets; /* packets that the muxer refused */
-    int64_t refused_at;   /* video packets written before the last refusal */
+    int64_t refused_at;   /* number of video packets before the last refusal */
     AVFifo *held;         /* AVPacket *: packets that came before the first frame */
     size_t held_bytes;    /* sum of packet_bytes() of `held` */
     Segments *segments;   /* NULL: one file */
-    /* In mp4 and mov: frames per second of a source whose clock rounds times, or {0}; time of the
-     * first frame; dts of the last packet. */
+    /* In mp4 and mov. `rate`: frames per second of a source whose clock rounds times, or {0};
+     * `grid_start`: time of the first frame; `last_dts`: of the last packet. */
     AVRational rate;
     int64_t grid_start, last_dts;
     int64_t start_pts;     /* in segments: time of the first picture, ... */
@@ -169,7 +169,8 @@ static AVRational declared_rate(const AVStream *in)
         return (AVRational){0};
     for (int fields = 1; fields <= 2; fields++) /* r may count the fields of interlaced video */
         if (fabs(av_q2d(a) * fields / av_q2d(r) - 1) < RATE_TOLERANCE) {
-            /* Replace a rounded rate by the usual one: Matroska stores durations in ns. */
+            /* Durations in ns, as in Matroska, give rounded rates: replace these by the usual ones.
+             */
             const AVRational rate = av_div_q(r, (AVRational){fields, 1});
             const AVRational whole = {(int)lrint(av_q2d(rate)), 1};
             const AVRational ntsc = {(int)lrint(av_q2d(rate) * 1.001) * 1000, 1001};
@@ -201,7 +202,7 @@ int writer_map(Writer *w, const Source *source, MediaError *error)
         .time_base = in->time_base,
         .frame_rate = av_guess_frame_rate(source->format, in, NULL),
         .field_order = w->encoding.deinterlaced ? AV_FIELD_PROGRESSIVE : in->codecpar->field_order,
-        /* VP8 and VP9 store alpha beside their packets, which only Matroska can hold. */
+        /* Only Matroska can hold the alpha that VP8 and VP9 store beside their packets. */
         .no_alpha = w->codec &&
                     (w->codec->id == AV_CODEC_ID_VP8 || w->codec->id == AV_CODEC_ID_VP9) &&
                     !av_match_name(w->muxer->name, "matroska,webm"),
@@ -240,8 +241,8 @@ static int mux(void *opaque, AVPacket *packet, const AVStream *out, MediaError *
     if (w->segments)
         return segments_write(w->segments, packet, out, error);
     const int ret = av_interleaved_write_frame(w->format, packet);
-    /* If the input is damaged, the muxer refuses a copied packet: this one, or an earlier one that
-     * waited in the muxer for this video packet. */
+    /* The muxer refuses copied packets that are damaged: this one, or one that waited in the muxer
+     * for this video packet. */
     if (output_file_refuses(ret) && (out != w->video || w->video->nb_frames > w->refused_at)) {
         w->refused_at = w->video->nb_frames;
         w->lost_packets++;
@@ -598,7 +599,7 @@ static int prepare(Writer *w, const AVFrame **frame, MediaError *error)
         (a.xx != b.xx || a.xy != b.xy || a.yx != b.yx || a.yy != b.yy)) {
         w->turn_noted = 1;
         media_note(w->options->tracks.note,
-                   "the video is rotated differently from %.3f s on; the first rotation is kept",
+                   "from %.3f s on, the video is rotated differently; the first rotation is kept",
                    (double)(*frame)->pts * av_q2d((*frame)->time_base));
     }
     if (ret >= 0 && w->turner) {
@@ -633,7 +634,7 @@ static int begin_segment(Writer *w, int64_t pts, AVRational base, MediaError *er
     return segments_cut(w->segments, pts, base, error);
 }
 
-/* Notes once each loss that the encoder reports; `time`: of the current frame, in seconds. */
+/* Gives one note about each kind of loss; `time`: of the current frame, in seconds. */
 static void note_losses(Writer *w, double time)
 {
     const EncoderNotes *notes = encoder_notes(w->encoder);
@@ -665,7 +666,7 @@ int writer_frame(Writer *w, const AVFrame *frame, MediaError *error)
     int ret = 0;
     if (w->track.constant_rate) { /* the muxer fills gaps with empty packets */
         /* Frames have indices instead of times. The first index is the frame's time in frames,
-         * rounded up from a fraction of 5/8 on; later indices are relative to it. */
+         * rounded up if the fraction is at least 5/8; later indices count from it. */
         const AVRational to = w->track.time_base, quarter = av_mul_q(to, (AVRational){1, 4});
         if (!w->sent) {
             w->first_pts = pts;

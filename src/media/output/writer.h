@@ -14,7 +14,7 @@
 
 typedef struct WriterOptions {
     const char *path;        /* "-" is standard output */
-    const char *format;      /* muxer name, or NULL: by the path's extension, and y4m for "-" */
+    const char *format;      /* muxer name; NULL: chosen by the path's extension, y4m for "-" */
     int overwrite;           /* replace an existing file */
     int sequence;            /* not 0: `path` is a pattern for numbered pictures */
     int any_name;            /* not 0: if the name exists at the end, use NAME-2.EXT and so on */
@@ -49,8 +49,8 @@ int writer_create(Writer **writer, const WriterOptions *options, const struct st
  * MEDIA_USAGE, MEDIA_OUTPUT. */
 int writer_map(Writer *writer, const Source *source, MediaError *error);
 
-/* Sets the input time (AV_TIME_BASE units) that becomes 0 in the output. Frames and packets are
- * shifted already; this shifts the chapters. Call before the first frame. */
+/* Sets the input time (AV_TIME_BASE units) that becomes 0 in the output. This shifts only chapters:
+ * the caller passes frames and packets with shifted times. Call before the first frame. */
 void writer_set_start(Writer *writer, int64_t zero);
 
 /* True if the output holds a single picture. */
@@ -72,9 +72,9 @@ bool writer_is_precise(const Writer *writer, enum AVPixelFormat from);
 /* True if all frames may be in GPU memory (gpu_frame.h). */
 bool writer_takes_gpu_frames(const Writer *writer);
 
-/* Encodes a frame with a time base and a pts above the previous one. The first frame opens the
- * encoder and the file. The caller keeps the frame. AVERROR_EOF: the output is a picture and
- * already has its frame. MEDIA_USAGE, MEDIA_OUTPUT, and MEDIA_INPUT as for encoder_open(). */
+/* Encodes a frame, which needs a time base and a pts above the previous frame's. The first frame
+ * opens the encoder and the file. The caller keeps the frame. AVERROR_EOF: the output is a picture
+ * and already has its frame. MEDIA_USAGE, MEDIA_OUTPUT, and MEDIA_INPUT as for encoder_open(). */
 int writer_frame(Writer *writer, const AVFrame *frame, MediaError *error);
 
 /* For a film encoded in parts: opens the encoder for frames like the film's first, and the file,
@@ -110,10 +110,10 @@ int writer_live_sound(Writer *writer, AVPacket *packet, MediaError *error);
 int writer_video_packet(Writer *writer, AVPacket *packet, MediaError *error);
 
 /*
- * Flushes the encoder, completes the container and renames the file to its name, or to its .partial
- * name. Returns 0 and leaves no file if no frame was written. MEDIA_OUTPUT: no file is left, or
- * `error` contains its path. With `partial`, `error` may already hold the failure that ended the
- * run; a file that cannot be played is deleted, and `error` says so.
+ * Flushes the encoder, completes the container and renames the file to its name or, with `partial`,
+ * to its .partial name. Returns 0 and leaves no file if no frame was written. MEDIA_OUTPUT: no file
+ * is left, or `error` contains its path. With `partial`, `error` may already hold the failure that
+ * ended the run; a file that cannot be played is deleted, and `error` says so.
  */
 int writer_finish(Writer *writer, int partial, MediaError *error);
 
