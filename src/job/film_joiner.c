@@ -95,9 +95,8 @@ static int compare_times(const void *a, const void *b)
     return (x > y) - (x < y);
 }
 
-/* Sorts the presentation times of a part. `last`: the last time of the part before. With a coarse
- * time base, the first frames may have that time as well: moves them to the next ticks, as one run
- * does. */
+/* Sorts the presentation times of a part. `last`: the last time of the previous part. With a coarse
+ * time base, the first frames may have it, too: they get the next ticks, as in a single run. */
 static void part_times(RecordFile *file, int64_t *sorted, int64_t last)
 {
     for (int64_t i = 0; i < file->count; i++)
@@ -128,7 +127,8 @@ static int64_t find_delay(const FilmJoiner *j, const int64_t *sorted)
 }
 
 /* Makes decoding times as encoders do: packet i gets the presentation time of the picture that is
- * shown as number i - `delay`. The first `delay` packets keep the encoder's times if these fit. */
+ * shown as number i - `delay`. The first `delay` packets keep the encoder's times that increase and
+ * precede the first picture. */
 static int make_times(FilmJoiner *j, MediaError *error)
 {
     int64_t *sorted = malloc(((size_t)j->count + 1) * sizeof(*sorted)), at = 0;

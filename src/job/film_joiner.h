@@ -9,7 +9,7 @@
 typedef struct FilmJoiner FilmJoiner;
 
 /* The plan must outlive the joiner. MEDIA_INPUT: parts or their statistics are missing, or a part
- * is empty, damaged or of another plan; MEDIA_OUTPUT. Close the joiner in any case. */
+ * is empty, damaged or of another plan; MEDIA_OUTPUT. Always close the joiner. */
 int film_joiner_open(FilmJoiner **joiner, const JobPlan *plan, MediaError *error);
 
 /* Returns 0, or MEDIA_INPUT if a part was encoded with other extradata. */
@@ -28,7 +28,7 @@ void film_joiner_close(FilmJoiner **joiner);
 /* The path of the statistics of a part. */
 JobPath film_joiner_rows(const JobPlan *plan, int part);
 
-/* True if the part belongs to the plan and has its statistics. Its packets are not verified. */
+/* True if the part belongs to the plan and no statistics are missing. Does not verify packets. */
 int film_joiner_has(const JobPlan *plan, int part);
 
 #endif

@@ -27,7 +27,7 @@ static bool is_skipped(const FolderWalk *w, const FTSENT *e)
            (w->skips && w->skips(w->opaque, e->fts_path, e->fts_statp));
 }
 
-/* Takes an entry that is not a folder, or a folder that cannot be read. */
+/* Calls the callback for an entry that is not a folder, or for a folder that cannot be read. */
 static int take_entry(const FolderWalk *w, const FTSENT *e, size_t root)
 {
     const int is_file = e->fts_info == FTS_F || e->fts_info == FTS_DEFAULT;

@@ -6,8 +6,8 @@
 
 #include "media/error.h"
 
-/* `below`: the subfolder's path relative to the folder, ending in a slash, or "". A `file` or
- * `unreadable` that returns less than 0 ends the walk. */
+/* `below`: path of the file's folder, or of the unreadable folder, relative to the visited folder.
+ * It is "" or ends in a slash. If `file` or `unreadable` returns less than 0, the walk ends. */
 typedef struct FolderWalk {
     int recursive; /* nonzero: includes subfolders */
     /* Called for everything that is neither a folder nor a broken link. */

@@ -1,6 +1,6 @@
 /*
- * The plan of a film that is written in parts: the input, the options, and the frames of each part.
- * It is the text file `plan` in the folder OUTPUT.lumeq.
+ * A plan lists the input, the options, and the frames of each part of a film that is written in
+ * parts. It is stored in the text file `plan` in the folder OUTPUT.lumeq.
  */
 #ifndef LUMEQ_JOB_JOB_PLAN_H
 #define LUMEQ_JOB_JOB_PLAN_H
@@ -17,7 +17,7 @@
 #define JOB_MAX_PARTS 99999 /* file names of parts have five digits */
 
 typedef struct JobPart {
-    int64_t first, frames; /* number of its first frame; number of frames; both 0 until measured */
+    int64_t first, frames; /* index of its first frame; number of frames; both 0 until measured */
     /* Its frames have times of at least begin_pts and less than end_pts, in the track's time base.
      * In the first part begin_pts is INT64_MIN, in the last one end_pts may be INT64_MAX. */
     int64_t begin_pts, end_pts;
@@ -28,7 +28,7 @@ typedef struct JobPart {
 
 typedef struct JobPlan {
     char *folder;         /* OUTPUT.lumeq */
-    uint32_t mark;        /* checksum of the text; `measured-K` and `part-K` have it, too */
+    uint32_t mark;        /* checksum of the text; `measured-K` and `part-K` store it, too */
     int ready;            /* 0: the parts must be measured; 1: they can be encoded */
     char *program;        /* version of lumeq and its libraries */
     char *input, *output; /* paths */
@@ -68,14 +68,14 @@ JobPath job_part_path(const char *folder, const char *what, int part, const char
 /* The folder of a job: OUTPUT.lumeq. */
 JobPath job_folder(const char *output);
 
-/* Sets the plan's size and time of the input. MEDIA_INPUT. */
+/* Stores the input's size and modification time in the plan. MEDIA_INPUT. */
 int job_input_record(JobPlan *plan, MediaError *error);
 
 /* Returns MEDIA_INPUT unless the input is a file of the planned size and time. */
 int job_input_check(const JobPlan *plan, MediaError *error);
 
 /* Fills in a zeroed plan from its file. Fails if `program` did not write the plan, or the file is
- * not in its output's folder. MEDIA_INPUT, MEDIA_OUTPUT. Free the plan in any case. */
+ * not in its output's folder. MEDIA_INPUT, MEDIA_OUTPUT. Always free the plan. */
 int job_plan_read(JobPlan *plan, const char *path, const char *program, MediaError *error);
 
 /* Writes the plan to its folder, and sets its mark. MEDIA_OUTPUT. */
@@ -88,7 +88,7 @@ void job_plan_free(JobPlan *plan);
 
 /* ---- job folder ---- */
 
-/* File with the note of made_print(), written just before the film gets the output's name. */
+/* File with made_print()'s text (app/made.h), written just before the film gets its final name. */
 #define JOB_JOINING "joining"
 
 /* Returns 0 if the folder may be used or does not exist, else MEDIA_OUTPUT. */
@@ -97,8 +97,8 @@ int job_folder_check(const char *folder, MediaError *error);
 /* Makes the folder if it does not exist, else checks it. MEDIA_OUTPUT. */
 int job_folder_make(const char *folder, MediaError *error);
 
-/* Removes a job's regular files, also temporary ones, the plan and JOB_JOINING last, so that a join
- * that is killed meanwhile can be repeated. Then removes the folder if it is empty. */
+/* Removes a job's regular files, including temporary ones, and then the folder if it is empty. The
+ * plan and JOB_JOINING go last, so that a join that is killed meanwhile can be repeated. */
 void job_folder_clear(const char *folder);
 
 #endif

@@ -1,5 +1,5 @@
-/* Text whose lines are a key and a value; the last line has the checksum of the others. In values,
- * % and two hexadecimal digits encode a control character or a %. */
+/* Writes and reads text whose lines are a key and a value. The last line is the checksum of those
+ * above it. In values, % and two hexadecimal digits encode a control character or a %. */
 #ifndef LUMEQ_JOB_KEY_TEXT_H
 #define LUMEQ_JOB_KEY_TEXT_H
 

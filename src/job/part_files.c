@@ -55,7 +55,7 @@ int record_writer_add(RecordWriter *w, const Record *head, const void *bytes, si
         w->room = room;
     }
     Record *r = &w->records[w->end.count++];
-    memcpy(r, head, sizeof(*r)); /* the padding, too: it is written */
+    memcpy(r, head, sizeof(*r)); /* includes the padding, which is written, too */
     r->size = r->sum = 0;
     return record_writer_append(w, bytes, size, error);
 }
@@ -205,7 +205,7 @@ void record_file_close(RecordFile *f)
 
 /* ---- frames ---- */
 
-/* Makes room for `size` bytes. If the size changes, the frame before counts as zeros. */
+/* Makes room for `size` bytes. If the size changes, the previous frame's bytes count as zeros. */
 static int resize(FrameBytes *f, size_t size)
 {
     const size_t room = (size + 3) / 4 * 4;
@@ -223,8 +223,8 @@ static int resize(FrameBytes *f, size_t size)
     return 0;
 }
 
-/* Returns the index in `changes` of byte `i`: the first bytes of all words come first, then the
- * second ones, and so on, so that zlib finds more repetitions. */
+/* Returns the index in `changes` of byte `i`: the first bytes of all 4-byte words come first, then
+ * the second bytes, and so on, so that zlib finds more repetitions. */
 static size_t place(const FrameBytes *f, size_t i)
 {
     return i % 4 * (f->room / 4) + i / 4;

@@ -1,5 +1,5 @@
-/* The files of a part: its measures (`measured-K`), its curves (`curves-K`) and its encoded video
- * (`part-K`). */
+/* Writes and reads the files of a part: its measures (`measured-K`), its curves (`curves-K`) and
+ * its encoded video (`part-K`). */
 #ifndef LUMEQ_JOB_PART_FILES_H
 #define LUMEQ_JOB_PART_FILES_H
 
@@ -26,7 +26,7 @@ typedef struct PacketTimes {
     uint32_t flags; /* AVPacket.flags */
 } PacketTimes;
 
-/* An entry of the index, as it is in the file. */
+/* An entry of the index, as stored in the file. */
 typedef struct Record {
     union {
         MeasuredFrame frame; /* in files of measures and curves */
@@ -38,7 +38,7 @@ typedef struct Record {
     int64_t position; /* of its bytes in the file; set by the reader */
 } Record;
 
-/* The last bytes of a file, as they are in the file. */
+/* Describes the file; stored at its end. */
 typedef struct RecordEnd {
     char magic[8];
     uint32_t version, kind;
@@ -81,8 +81,8 @@ typedef struct RecordFile {
     size_t last_size;
 } RecordFile;
 
-/* Opens a file of this plan, and reads its index and its last record. Returns -ENOENT without a
- * fault if the file does not exist; MEDIA_INPUT, MEDIA_OUTPUT. Close the file in any case. */
+/* Opens a file of this plan, and reads its index and its last record. If the file does not exist,
+ * returns -ENOENT and leaves `error` alone. MEDIA_INPUT, MEDIA_OUTPUT. Always close the file. */
 int record_file_open(RecordFile *file, const JobPlan *plan, RecordKind kind, int part,
                      MediaError *error);
 
@@ -143,8 +143,8 @@ typedef struct PartMeasures {
     int64_t seek_us;     /* where decoding began; see InputSpan.seek_us */
 } PartMeasures;
 
-/* Opens the measures of a part. MEDIA_INPUT, also if the part is not measured; MEDIA_OUTPUT. Close
- * the reader in any case. */
+/* Opens the measures of a part. MEDIA_INPUT, also if the part is not measured; MEDIA_OUTPUT.
+ * Always close the reader. */
 int part_measures_open(FrameReader *reader, PartMeasures *measures, const JobPlan *plan, int part,
                        MediaError *error);
 
