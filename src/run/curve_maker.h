@@ -21,13 +21,13 @@ typedef struct MeasuredFrame {
     int32_t interlaced;
 } MeasuredFrame;
 
-/* Describes a frame; `damaged` and `mark` are 0. Adds back the `shift` subtracted from its pts. */
+/* Describes a frame; `damaged` and `mark` are 0. Adds `shift` to its pts. */
 MeasuredFrame measured_frame(const AVFrame *frame, int64_t shift);
 
 /* True if all members except `damaged` and `mark` are equal. */
 bool measured_is_same(const MeasuredFrame *a, const MeasuredFrame *b);
 
-/* The moment of a frame, for a history. `shift` is subtracted from its pts. */
+/* The moment of a frame for lumeq_history_put(). `shift` is subtracted from its pts. */
 LumeqMoment measured_moment(const MeasuredFrame *frame, int64_t number, int64_t shift,
                             AVRational base);
 
@@ -37,7 +37,7 @@ uint32_t measure_mark(const void *packed, size_t size);
 typedef struct CurveMaker CurveMaker;
 
 /* `lookahead`: in nanoseconds; 0: none, for curve_maker_judge(). `depth`: frames of fewer bits will
- * be equalized with this many; 0: with their own. MEDIA_INPUT; close the maker also then. */
+ * be equalized with this many; 0: with their own. MEDIA_INPUT; close the maker even then. */
 int curve_maker_open(CurveMaker **maker, const LumeqParams *params, int64_t lookahead, int depth,
                      MediaError *error);
 
@@ -98,8 +98,8 @@ typedef struct PlannedCurves {
 } PlannedCurves;
 
 /* Returns 1 and the curve of the next frame, which the caller unrefs. 0: `in` is not the measured
- * frame or is after the last one; there are no curves from it on. AVERROR_EOF: the run was stopped.
- * `zero`: see input_zero(). MEDIA_INPUT, also if the file was changed. */
+ * frame or is after the last one; later frames have no curves, either. AVERROR_EOF: the run was
+ * stopped. `zero`: see input_zero(). MEDIA_INPUT, also if the file was changed. */
 int planned_take(PlannedCurves *planned, const AVFrame *in, int64_t zero, LumeqCurve **curve,
                  MediaError *error);
 

@@ -25,7 +25,7 @@
 #define KEPT 4
 
 /* Number and bytes of equalized frames that wait for the window. Each change of the settings may
- * add outdated ones, which the window drops when it gets to them. */
+ * leave outdated frames in the queue; the window drops them when it takes them. */
 #define QUEUE_LENGTH 16
 #define QUEUE_BYTES (256 << 20)
 
@@ -54,7 +54,7 @@ struct EqualizeStage {
     bool running;
     Queue *results; /* of Frame * */
 
-    pthread_mutex_t lock; /* protects these members; never held for long */
+    pthread_mutex_t lock; /* protects the members up to `error`; never held for long */
     pthread_cond_t changed;
     Orders orders;
     bool woken;
@@ -69,7 +69,7 @@ struct EqualizeStage {
     const char *backend; /* name of the backend at the start */
     LiveCurves curves;
     FrameMemory *device_memory; /* for outputs on the GPU; NULL until needed */
-    bool writes, chroma;        /* outputs have luma planes of their own; chroma planes as well */
+    bool writes, chroma;        /* outputs have their own luma planes; their own chroma planes */
     Frame *next;                /* decoded, but not in `kept` yet; or NULL */
     Kept kept[KEPT];
     int kept_count;
@@ -223,7 +223,7 @@ static int equalize_next(EqualizeStage *s, MediaError *error)
     return ret == MEDIA_LOST ? drop_lost(s, s->done, error) : ret;
 }
 
-/* Brings a frame and the previous one into the same memory. 0: one of them is lost with the GPU. */
+/* Brings a frame and the previous one into the same memory. Returns 0 if one of them is lost. */
 static int colocate(EqualizeStage *s, Kept *kept)
 {
     Frame *f = kept->frame;
@@ -314,8 +314,8 @@ static void note_end(EqualizeStage *s, int code, const MediaError *error)
     pthread_mutex_unlock(&s->lock);
 }
 
-/* Fetches the next frame into s->next. If the input is live, or the frame there is late, a newer
- * frame replaces it. */
+/* Fetches a frame into s->next. A newer frame replaces the one there if that is late, or if the
+ * input is live. */
 static void fetch(EqualizeStage *s)
 {
     int ret = 0;

@@ -1,12 +1,12 @@
 /*
- * A thread that equalizes the frames of an input for a window, a few frames before they are shown.
+ * Equalizes the frames of an input for a window in a thread, a few frames before they are shown.
  *
  * Frames come out in order. When settings change, the shown frame and those after it come out
- * again, as if these settings had always applied. After a detach, no frame of the old input comes
+ * again, as if the new settings had always applied. After a detach, no frame of the old input comes
  * out. If frames of a lossless input are lost with the GPU, the input ends with MEDIA_LOST; lost
  * frames of other inputs are only counted.
  *
- * One thread, the window's, calls these functions unless they say otherwise. Only
+ * Call these functions from the window's thread, except those marked "Any thread". Only
  * equalize_stage_stop() and equalize_stage_close() may wait.
  */
 #ifndef LUMEQ_RUN_EQUALIZE_STAGE_H
@@ -21,7 +21,7 @@ typedef struct EqualizeStageOptions {
     LumeqParams params;  /* the first settings */
     FrameMemory *memory; /* for equalized frames; must outlive them */
     int copies;          /* true: copies also frames that the settings do not change */
-    int64_t bytes; /* limit for equalized frames that wait; a larger one waits alone; 0: 256 MB */
+    int64_t bytes; /* limit for equalized frames that wait; a larger frame waits alone; 0: 256 MB */
     /* The stage's thread calls wants() and take(). While wants() returns true, take() gets each new
      * frame once, in order, in host memory. */
     int (*wants)(void *opaque);
@@ -59,7 +59,7 @@ void equalize_stage_taken(EqualizeStage *stage, const Frame *frame);
 void equalize_stage_shown(EqualizeStage *stage, const Frame *frame);
 
 /* Changes the settings of the shown frame and all after it. Received frames that are not shown yet
- * come out again, so the caller frees the old ones. */
+ * come out again, so the caller must free the old ones. */
 void equalize_stage_set(EqualizeStage *stage, const LumeqParams *params);
 
 /* Like equalize_stage_set() with unchanged settings. */
@@ -74,8 +74,8 @@ void equalize_stage_allow_device(EqualizeStage *stage, int allowed);
 /* While `hold` is true, drops live frames. */
 void equalize_stage_hold(EqualizeStage *stage, int hold);
 
-/* Drops late frames if later ones are available: those whose end is after `from`, and at most the
- * usual time for equalizing after `to` (all are positions, see Decoded). */
+/* Frames that end after `from`, but not after `to` plus the usual time for equalizing, are late:
+ * they are dropped if a newer frame is available. `from` and `to` are positions (see Decoded). */
 void equalize_stage_set_late(EqualizeStage *stage, int64_t from, int64_t to);
 
 /* Number of frames that wait to be received. */

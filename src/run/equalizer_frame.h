@@ -38,10 +38,10 @@ LumeqSync equalizer_sync(const AVFrame *in);
  * planes if `before` is NULL or differs from `in` in size, margins, format, range or memory. */
 LumeqImage equalizer_previous(const AVFrame *before, const AVFrame *in);
 
-/* If one of two frames that are otherwise alike is on a GPU and the other on the host, downloads
- * the former. This happens after the decoder has changed between GPU and software. Keep a reference
- * to the original `in`: the next frame will be compared with it. `before` may be NULL. Returns 0,
- * or an AVERROR if the GPU may be lost. */
+/* If one of two otherwise equal frames is in GPU memory and one in host memory, as after the
+ * decoder has changed between GPU and software, downloads the first one. Callers keep a reference
+ * to the original `in`, since the next frame will be compared with it. `before` may be NULL.
+ * Returns 0, or an AVERROR if the GPU may be lost. */
 int equalizer_colocate(FrameMemory *memory, AVFrame *before, AVFrame *in);
 
 /* Makes the output for `in`, with its own chroma if `chroma`. Without `memory`, returns a reference

@@ -10,10 +10,10 @@
 #include "media/packet_set.h"
 #include "media/side_data.h"
 
-/* Limits of the queue, in frames and bytes (copied packets may have any size): little memory, but
- * enough for a decoder with uneven speed. While a 4K frame of 12.4 MB waits, no other is decoded.
- * The queue of a window holds only one frame if the input is live, or if frames are in the surfaces
- * of a GPU, which are few. */
+/* Limits of the queue, in frames and bytes: little memory, but enough for a decoder of uneven
+ * speed. Since a 4K frame has 12.4 MB, none is decoded while another one waits. The bytes also
+ * limit copied packets, which may be large. The queue of a window holds only one frame if the input
+ * is live, or if frames are in the surfaces of a GPU, which are few. */
 #define FILE_FRAMES 4
 #define FILE_BYTES 12000000
 #define WINDOW_FRAMES 2
@@ -82,13 +82,12 @@ struct Input {
     Decoded held;      /* the last frame before the requested position */
     Decoded following; /* the frame after it */
     bool previewed;
-    int hurried;     /* number of next frames before which frames may have been skipped */
+    int hurried;     /* gaps before this many next frames count as skipped frames */
     int64_t dropped; /* demuxer_dropped() at the previous frame */
 };
 
 /* ---- opening ---- */
 
-/* Where decoding begins. */
 static int64_t begin_position(const Input *in)
 {
     return FFMAX3(in->options.from_us, in->span.seek_us, 0);
@@ -112,7 +111,6 @@ static int open_queue(Input *in)
     return queue_open(&in->queue, &queue);
 }
 
-/* Seeks to the part. */
 static void begin_part(Input *in)
 {
     const AVFormatContext *format = in->source->format;

@@ -18,7 +18,7 @@
 #include "run/queue.h"
 #include "run/run_frame.h"
 
-/* A span of a film that several runs read. Its frames and times are those of the whole film. */
+/* One run's span of a film that several runs read. Frames and times equal the whole film's. */
 typedef struct InputSpan {
     /* Where to start decoding, as in source_seek(); -1: at the start. Frames before this position
      * may come out, and they may be broken if they refer to frames before the key frame. */

@@ -6,8 +6,8 @@
 #include "media/gpu_frame.h"
 #include "run/equalizer_frame.h"
 
-/* Earlier frames to keep until the first frame is measured: the marks of two verify where a part
- * begins, and the second of them is measured against the third. After that, one is kept. */
+/* Earlier frames to keep until the first frame is measured: the marks of the last two show whether
+ * a part was decoded correctly, and measuring these needs a third. Afterwards, one is kept. */
 #define BEFORE 3
 
 typedef struct Work {

@@ -179,7 +179,7 @@ static bool take_previous(Pipeline *p, Frame *f)
     for (int i = 0;
          i < most && p->before[i] && (decoding->lossless || !gpu_frame_is_lost(p->before[i])); i++)
         f->previous[i] = av_frame_clone(p->before[i]);
-    for (int i = 2 * most - 1; i >= 0 && ret >= 0; i--) /* twice: any may download `f` */
+    for (int i = 2 * most - 1; i >= 0 && ret >= 0; i--) /* twice, as each may download `f` */
         ret = equalizer_colocate(decoding->memory, f->previous[i % most], f->decoded.frame);
     return ret >= 0;
 }

@@ -26,7 +26,7 @@ typedef struct PipelineParts {
     /* Memory for outputs. NULL: outputs are the decoded frames, which are only measured. */
     FrameMemory *memory;
     int chroma; /* true if chroma is written */
-    int source; /* true if sinks get decoded frames, in host memory; else only `out` */
+    int source; /* true if sinks also get decoded frames (in host memory); else only `out` */
     int arrays; /* true if sinks need histograms and curves */
     /* Returns true if nobody needs the next frame, which is then dropped before it is equalized.
      * For live inputs, or NULL. The pipeline's thread calls it. */

@@ -19,8 +19,8 @@ typedef struct QueueOptions {
     /* Limit for the bytes of all items; a larger item waits alone. 0: no limit. */
     int64_t bytes;
     void (*free)(void *item); /* frees what the item at this address owns */
-    /* NULL: if the queue is full, queue_put() waits. Else it frees the oldest item, after calling
-     * drop() on it and the next item. drop() must not use the queue. */
+    /* Makes room in a full queue: queue_put() calls drop() on the oldest item and the one after it,
+     * then frees the oldest. drop() must not use the queue. NULL: queue_put() waits for room. */
     void (*drop)(const void *oldest, void *next);
 } QueueOptions;
 

@@ -8,7 +8,7 @@
 
 #include "run/equalizer_frame.h"
 
-/* Maximum number of packets with a frame: many small packets take more memory than their bytes. */
+/* Maximum number of packets with a frame: small packets need more memory than their bytes alone. */
 #define DECODED_PACKETS 64
 
 /* {0} is empty. It owns the packets and the frame. */
@@ -27,7 +27,7 @@ typedef struct Decoded {
                      because a live input had a newer one */
 } Decoded;
 
-/* Number of earlier frames that applying a curve may refer to. */
+/* Maximum number of earlier frames that lumeq_apply() may use. */
 #define FRAME_PREVIOUS 3
 
 /* The thread that took the frame from a queue owns it and everything in it. */
@@ -52,7 +52,7 @@ typedef struct Frame {
     /* In the window. */
     int generation; /* increases when an input is attached */
     int revision;   /* increases with each change of the settings */
-    int end;        /* not 0: no frame, but the end of the generation; an AVERROR or a fault */
+    int end;        /* not 0: no frame, but the end of the input: an AVERROR or a fault */
 
     /* For the sinks. */
     int64_t number;    /* in the output, see RunLoop; in the window, of the decoded frame, from 1 */
