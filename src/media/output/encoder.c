@@ -22,8 +22,8 @@
 
 /* ---- user data ---- */
 
-/* UUIDs of the user data (SEI) in which x264, x265, FFmpeg's VA-API and Vulkan encoders, and
- * VideoToolbox name themselves. */
+/* UUIDs of the user data (SEI) by which x264, x265, FFmpeg's VA-API and Vulkan encoders, and
+ * VideoToolbox identify themselves. */
 static const char *const signatures[] = {
     "\xdc\x45\xe9\xbd\xe6\xd9\x48\xb7\x96\x2c\xd8\x20\xd9\x23\xee\xef",
     "\x2c\xa2\xde\x09\xb5\x17\x47\xdb\xbb\x55\xa4\xfe\x7f\xc2\xfc\x4e"
@@ -242,8 +242,8 @@ static int set_low_latency(AVDictionary **dict, AVCodecContext *c, const AVCodec
                : 0;
 }
 
-/* Lets the caller choose key frames. FFV1 has only fixed intervals, so all its frames are key
- * frames. */
+/* Lets the caller choose key frames. FFV1 supports only fixed intervals, so all its frames become
+ * key frames. */
 static int set_cuts(AVDictionary **dict, AVCodecContext *c, const AVCodec *codec)
 {
     c->flags |= AV_CODEC_FLAG_CLOSED_GOP;

@@ -114,7 +114,7 @@ int encoder_find(const AVCodec **codec, const EncoderOptions *options, const AVO
                           format->name);
     if ((*codec)->type != AVMEDIA_TYPE_VIDEO)
         return media_fail(error, MEDIA_USAGE,
-                          "--vcodec %s is not a video encoder; --vcodec help lists all of these",
+                          "--vcodec %s is not a video encoder; --vcodec help lists those",
                           (*codec)->name);
     if (!takes_host_frames(*codec))
         return media_fail(error, MEDIA_USAGE,

@@ -18,7 +18,7 @@
 /* Viewers notice sound that is early by more than this. */
 #define NOTICED_US 40000
 
-/* Bits of the profile, rate and channels in an ADTS header. */
+/* Mask of the profile, sample rate and channels in an ADTS header. */
 #define ADTS_SHAPE 0xfdc0
 
 /* Longest reordering delay of a video codec, in frames. */
@@ -475,7 +475,7 @@ static int check_choice(const Source *source, enum AVMediaType type, int wanted,
     const int count = track_count(source, type);
     if (!wanted || wanted <= count)
         return 0;
-    return media_fail(error, MEDIA_USAGE, "%s %d: the input has %d such tracks, counted from 0",
+    return media_fail(error, MEDIA_USAGE, "%s %d: the input has %d such tracks, numbered from 0",
                       option, wanted - 1, count);
 }
 

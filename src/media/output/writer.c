@@ -485,7 +485,7 @@ static int start(Writer *w, const AVFrame *first, MediaError *error)
     const AVCodecContext *c = encoder_context(w->encoder);
     if (c->codec_id == AV_CODEC_ID_HEVC && c->field_order > AV_FIELD_PROGRESSIVE)
         media_note(w->options->tracks.note,
-                   "%s does not mark fields, so players may show this interlaced video with combs; "
+                   "%s does not mark fields, so players may show combing in interlaced video; "
                    "--deinterlace on makes whole frames, and --vcodec libx264 keeps the fields",
                    w->codec->name);
     if (codec_frame_rates(w->codec))
