@@ -30,8 +30,8 @@ bool equalizer_writes_chroma(const LumeqParams *params);
  * are left out. */
 LumeqFrame equalizer_frame(const AVFrame *in, const AVFrame *out);
 
-/* Makes the library wait for the GPU's decoder. The member `after` is NULL if the frame was not
- * decoded on the GPU. */
+/* A sync that makes the library wait for the GPU's decoder. Its `after` is NULL if the frame was
+ * not decoded on the GPU. */
 LumeqSync equalizer_sync(const AVFrame *in);
 
 /* The luma of `before`, the frame before `in`, as a previous image for the library. It has no

@@ -10,7 +10,7 @@
 #include "run/measure_pass.h"
 #include "run/queue.h"
 
-/* Maximum number of curves that wait; the history holds the measures of later frames. */
+/* Maximum number of curves that wait. Later frames wait as measures, in the history. */
 #define CURVES 8
 
 #define FIRST_FRAMES 256 /* initial capacity of `unplanned` */
