@@ -1,7 +1,7 @@
 """Counts phrases that make comments, messages and pages hard to read, by folder.
 
-Run it alone to list them: python3 plain_english.py [FOLDER...]. Read each phrase aloud once; the limits leave room for
-the few that are good English. See .github/CONTRIBUTING.md.
+Alone, it prints all folders' counts, or lists some folders' phrases: python3 plain_english.py [FOLDER...]. Rewrite each
+phrase unless it is good English: the limits leave room for a few. See .github/CONTRIBUTING.md.
 """
 
 import collections

@@ -9,8 +9,8 @@ import unittest
 
 ROOT = os.path.abspath(os.path.join(os.path.dirname(os.path.abspath(__file__)), "../.."))
 
-# Allowed includes and calls. "equalizer-api" is the public header and its functions; media uses only its
-# stretch of deep gray.
+# Allowed includes and calls. "equalizer-api" is the public header and its functions; media calls only those that
+# measure and stretch deep gray.
 MAY_INCLUDE = {
     "app": {"app", "job", "report", "player", "run", "media", "panel", "equalizer-api"},
     "player": {"player", "run", "media", "panel"},
@@ -200,7 +200,7 @@ class Cycles(unittest.TestCase):
         self.assertEqual([sorted(c) for c in cycles(graph)], [])
 
     def test_folders(self):
-        """Folders in the same folder."""
+        """Folders in the same parent folder must not need each other."""
         graph = collections.defaultdict(set)
         for a, b in included_files():
             one, other = os.path.dirname(a).split("/"), os.path.dirname(b).split("/")
