@@ -8,9 +8,9 @@
  *   ATTACK_INPUT=FILE      the input
  *   ATTACK_SOCKET=PATH     a SOCK_SEQPACKET server; PATH-datagrams is a SOCK_DGRAM server
  *   ATTACK_VICTIM=PID      another process of this user
- *   ATTACK_MESSAGE=CODE    no attempts: writes nonsense into all pipes, and exits with this code
+ *   ATTACK_MESSAGE=CODE    instead of attempts, writes nonsense into all pipes and exits with CODE
  *   NO_LANDLOCK=1, NO_SECCOMP=1  the kernel seems to lack these
- *   LANDLOCK_VERSION=N     the kernel seems to be as old as this version of Landlock
+ *   LANDLOCK_VERSION=N     the kernel seems to support Landlock only up to this version
  */
 #include <dirent.h>
 #include <dlfcn.h>
@@ -53,7 +53,7 @@
 static char outside[4096], inside[4096],
     input[4096]; /* paths; out() and beside() set the first two */
 
-/* Joins the folder that this environment variable names, and a file name. */
+/* Sets `path` to the file `name` in the folder that the environment variable `folder` holds. */
 static const char *in(char *path, const char *folder, const char *name)
 {
     snprintf(path, sizeof(outside), "%s/%s", getenv(folder), name);
@@ -70,7 +70,7 @@ static const char *beside(const char *name)
     return in(inside, "ATTACK_INSIDE", name);
 }
 
-static int lines = -1; /* the log, opened early: the sandbox may forbid it later */
+static int lines = -1; /* the log, opened early because the sandbox may forbid it later */
 
 __attribute__((constructor)) static void open_log(void)
 {
@@ -127,7 +127,7 @@ static void attack_files(void)
     (void)unlink("/usr/lumeq-attack");
 }
 
-/* Changes permissions, owners, times and attributes of a file outside and of the input. */
+/* Changes permissions, owners, times and attributes of `kept` outside and of the input. */
 static void attack_attributes(void)
 {
     const struct timespec times[2] = {{1, 0}, {1, 0}};
@@ -160,8 +160,7 @@ static void attack_attributes(void)
     report("openat2", syscall(437, AT_FDCWD, input, (uint64_t[3]){O_RDONLY}, 24));
 }
 
-/* Executes /bin/true in a child process. If fork() fails, tries a missing program in this process.
- */
+/* Executes /bin/true in a child process; if fork() fails, a missing program in this process. */
 static int start(int (*execute)(const char *program))
 {
     int failed[2], reason = 0;
@@ -232,7 +231,7 @@ static void attack_processes(void)
     report("setpgid", setpgid(0, 0));
     report("death-signal", prctl(PR_SET_PDEATHSIG, 0));
     report("unshare", unshare(CLONE_NEWUTS));
-    report("kill", kill(victim, SIGURG)); /* which is ignored */
+    report("kill", kill(victim, SIGURG)); /* ignored by default */
     report("tgkill", syscall(SYS_tgkill, victim, victim, SIGURG));
     report("tkill", syscall(SYS_tkill, victim, SIGURG));
     report("kill-own", kill(getpid(), 0));
@@ -395,7 +394,7 @@ static void *run_thread(void *given)
 int pthread_create(pthread_t *thread, const pthread_attr_t *attributes, void *(*run)(void *),
                    void *argument)
 {
-    static atomic_int attacker; /* the last process that attacked: a fork attacks again */
+    static atomic_int attacker; /* the last process that attacked; its children attack as well */
     Dl_info object;
     Thread *own = NULL;
     const int is_codec = dladdr(__builtin_return_address(0), &object) &&
@@ -408,7 +407,7 @@ int pthread_create(pthread_t *thread, const pthread_attr_t *attributes, void *(*
     return REAL(pthread_create)(thread, attributes, run_thread, own);
 }
 
-/* Returns the error of a kernel with this version of Landlock for these rules, or 0. */
+/* Returns the errno with which this version of Landlock refuses these attributes, or 0. */
 static int refuse_newer(const uint64_t *attributes, long size, int version)
 {
     const uint64_t files = (UINT64_C(1) << (version < 2   ? 13

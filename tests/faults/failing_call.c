@@ -3,8 +3,8 @@
  * error. The environment:
  *   FAULT_CALL=NAME:N  the Nth call of this function fails, or with N+ also all later ones. NAME is
  *                      one of `names`; "malloc" means every function that allocates
- *   FAULT_IN=FOLDER    calls for files count only below this folder, or with a relative path
- *   FAULT_COUNTS=1     prints the number of calls of each function when the program ends
+ *   FAULT_IN=FOLDER    needed for calls on files: only those in it or with a relative path count
+ *   FAULT_COUNTS=1     prints each function's number of calls at the end; needs FAULT_CALL
  * Allocations and threads count only if the program or FFmpeg asks for them.
  */
 #include <dlfcn.h>
@@ -51,7 +51,7 @@ static int fail(int reason)
     return -1;
 }
 
-/* Starts counting again in a process that a warm start forked. */
+/* Resets the counts in a process that a warm start forked. */
 static void begin(void)
 {
     static atomic_int process;

@@ -1,13 +1,13 @@
 /*
  * Preloaded into a program, this makes calls fail or hang. The environment:
- *   FAULT_READ=NAME:OFFSET   reads of files of this name fail from this offset on
- *   FAULT_ALLOC=BYTES        allocations of at least this size fail
- *   FAULT_HANG=NAME:N        every call of this function after the first N hangs; NAME is one of
- * the functions at the end of this file FAULT_HUNG=FILE          this file is created when a call
- * hangs FAULT_SLOW=MS            flushing an encoder takes this long per packet FAULT_THREAD=N
- * starting the Nth thread fails, with a line on standard error; with N+ also starting all later
- * ones FAULT_THREAD_OF=NAME     only threads count that were started by a library or program with
- * this text in its path
+ *   FAULT_READ=NAME:OFFSET  reads of files of this name fail from this offset on
+ *   FAULT_ALLOC=BYTES       posix_memalign() and realloc() of at least this size fail
+ *   FAULT_HANG=NAME:N       every call after the first N hangs in the function NAME, which must
+ *                           call hang_in() below; FAULT_HUNG=FILE creates this file then
+ *   FAULT_SLOW=MS           flushing an encoder takes this long per packet
+ *   FAULT_THREAD=N          the Nth start of a thread fails, with a line on standard error; with N+
+ *                           all later ones fail as well
+ *   FAULT_THREAD_OF=NAME    counts only starts by a library or program with NAME in its path
  */
 #include <dlfcn.h>
 #include <errno.h>
