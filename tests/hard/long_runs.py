@@ -3,10 +3,10 @@
 
 usage: LUMEQ=build/lumeq long_runs.py [FRAMES [NAME...]]
 
-FRAMES is 108000, an hour at 30 frames/s. Each run must write every frame once, in order, without change (--mode off).
-Caches fill until half of a run. In the second half, resident memory may grow by 1 MiB, in mp4
-also by 150 bytes for each packet of its index, and the number of open files must stay the same. A window
-plays for ten minutes (fewer for fewer frames) while keys seek, and is then closed. Ends with 1 if a run failed.
+FRAMES defaults to 108000, an hour at 30 frames/s. Runs that write video must write every frame once, in order, unchanged.
+Caches may fill in the first half of a run. In the second half, resident memory may grow by 1 MiB, for mp4 also by
+150 bytes per packet of its index, for the window also by 3 MiB; the number of open files must not grow. A window
+plays for ten minutes (less for fewer frames) while keys seek, and is then closed. Exits with 1 if a run failed.
 """
 
 import itertools
@@ -23,7 +23,7 @@ import window
 LUMEQ = os.path.abspath(os.environ.get("LUMEQ", "build/lumeq"))
 MIB = 1 << 20
 GROWTH = MIB
-TEXTS = 3 * MIB  # libass's cache of the text on the picture
+TEXTS = 3 * MIB  # growth of libass's cache of the text in the window
 INDEX = 150  # bytes per packet of mp4
 SIDES = "64x48"
 RUNS = {
@@ -68,14 +68,14 @@ class Watch(threading.Thread):
             time.sleep(0.05)
 
     def half(self, which):
-        """The maxima from 10 % to half of the run (0), or in the second half without the end (1)."""
+        """Returns the maximum memory and number of files, from 10 % to 50 % of the run (0) or from 50 % to 97 % (1)."""
         n = len(self.samples)
         part = self.samples[n // 10:n // 2] if which == 0 else self.samples[n // 2:n * 97 // 100]
         return max((s[0] for s in part), default=0), max((s[1] for s in part), default=0)
 
 
 def press_keys(process, display, seconds):
-    """Seeks in a window, and closes it."""
+    """Presses keys that mostly seek, for this time, and then closes the window."""
     keys = itertools.cycle(("Right", "Up", "Left", "Right", "Down", "space", "space", "c", "c", "f", "f"))
     end = time.monotonic() + seconds
     while process.poll() is None:
@@ -131,7 +131,7 @@ def main():
         ffmpeg("-f", "lavfi", "-i", "testsrc2=size=%s:rate=30" % SIDES, "-frames:v", str(frames), "-pix_fmt", "yuv420p",
                "-c:v", "ffv1", source)
         wanted = hashes(source)
-        print("%d frames of %s; the most resident memory and open files from 10 %% to half, and after" % (
+        print("%d frames of %s; maximum resident memory and open files, in the first and in the second half" % (
             len(wanted), SIDES), flush=True)
         for name in names:
             place = os.path.join(folder, name)
@@ -139,7 +139,7 @@ def main():
             faults = attempt(name, source, place, frames)
             found = [line for path in written(place) for line in hashes(path)]
             if name not in ("stats", "window") and found != wanted:
-                faults.append("%d frames, or other ones, instead of %d" % (len(found), len(wanted)))
+                faults.append("the output has %d frames, the input %d; or frames differ" % (len(found), len(wanted)))
             print("; ".join(faults) or "ok", flush=True)
             failed += bool(faults)
             for path in written(place):

@@ -2,8 +2,8 @@
 
 import collections
 
-# command: words with {in}, {good} (a whole file); files: what it writes in its folder, as regular expressions;
-# least: minimum number of these files (a cut sample may lack its sheet); stdin: the input is piped.
+# command: {in} is the input, {good} an undamaged file; files: a regular expression for all files that it writes;
+# least: minimum number of these files (for a cut input, --sample may write none); stdin: the input is piped.
 Mode = collections.namedtuple("Mode", "command files least stdin", defaults=(0,))
 
 MODES = {
@@ -23,7 +23,7 @@ MODES = {
 
 
 def fits(mode, name):
-    """A pipe cannot carry a folder of pictures, and a sheet of samples needs a film of known length."""
+    """True if a mode can use a seed. A pipe cannot carry a folder; a sheet of samples needs a film of known length."""
     return not (mode == "pipe" and name.endswith("/") or
                 mode == "sample" and name in ("apng.apng", "bare.h264", "bare.hevc"))
 

@@ -11,10 +11,10 @@ usage() {
     cat <<END
 usage: run.sh [HOURS [BUILD_DIR...]]
 
-Repeats the trials for HOURS (8): round after round, each with the next part of all cases, on one core.
+Repeats the trials for HOURS (default: 8): round after round, each with the next part of all cases, on one core.
 By default it makes the builds of tests/run.sh --all, optimized and with AddressSanitizer, and uses
 them alternately. Prints each failure, and at the end how many runs ended with which exit code.
-Ends with 1 if a trial failed. CHECK_SEED is the number of the first round (0).
+Ends with 1 if a trial failed. CHECK_SEED is the number of the first round (default: 0).
 END
 }
 

@@ -1,4 +1,4 @@
-"""49 small videos in every container and codec that the trials damage. FFmpeg makes each once, in $HARD_SEEDS."""
+"""Makes the trials' seeds: 49 small videos that cover many containers and codecs. Each is made once, in $HARD_SEEDS."""
 
 import functools
 import os
@@ -95,21 +95,21 @@ has_encoder_once = functools.lru_cache(None)(has_encoder)
 
 
 def seed(name):
-    """The path of a seed. Several tests may make it at once, so it is renamed when it is complete."""
+    """The path of a seed. Several tests may make it at once, so each renames its own copy when that is complete."""
     path = os.path.join(folder(), name.rstrip("/"))
     if not os.path.exists(path):
         work = tempfile.mkdtemp(prefix="making-", dir=folder())
         make(name, os.path.join(work, os.path.basename(path)), work)
         try:
             os.rename(os.path.join(work, os.path.basename(path)), path)
-        except OSError:  # another test was faster with a folder
+        except OSError:  # another test was faster: no folder replaces its folder
             pass
         shutil.rmtree(work)
     return path
 
 
 def good():
-    """A whole file beside a damaged one."""
+    """The path of an undamaged video."""
     path = os.path.join(folder(), "good.mkv")
     if not os.path.exists(path):
         shutil.copy(seed("h264.mkv"), path + str(os.getpid()))

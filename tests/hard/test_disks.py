@@ -1,4 +1,4 @@
-"""Disks of several sizes that are too small, or just large enough."""
+"""Runs on disks that are too small, or just large enough."""
 
 from trial import *
 import modes

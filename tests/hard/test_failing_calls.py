@@ -18,14 +18,14 @@ class FailingCalls(Trial):
         return env
 
     def words(self, mode, *more):
-        """The command of a run whose input is in the faulty folder."""
+        """The command of a run whose input is in self.folder, where calls for files fail."""
         source = self.path("in.mkv")
         shutil.copy(seeds.good(), source)
         return self.command(mode, source, seeds.good()) + list(more)
 
     @functools.lru_cache(None)
     def calls(self, mode):
-        """How many calls of each kind a whole run makes, at most in one process."""
+        """Counts each function's calls in a run without failures; if it has several processes, takes their maximum."""
         env = self.environment_of(mode, FAULT_CALL="none", FAULT_COUNTS="1")
         told = self.judge(self.started(mode, self.words(mode), self.work(), seeds.good(), env), (DONE,)).err
         found = collections.Counter()
@@ -39,7 +39,7 @@ class FailingCalls(Trial):
         return os.path.isfile(path) and read_bytes(path) == b"precious"
 
     def check_outputs(self, mode, folder, result, call):
-        """Checks that files are complete, precious, or named by the message, unless they could not be deleted."""
+        """Checks that each file is complete, unchanged, or named in a message, unless the run could not delete it."""
         for at, _, names in os.walk(folder):
             for name in names:
                 path = os.path.join(at, name)
@@ -64,9 +64,9 @@ class FailingCalls(Trial):
         allowed = (DONE, INPUT, OUTPUT, DAMAGED) + ((-signal.SIGABRT,) if call == "malloc" else ())
         result = self.judge(self.started(mode, words, folder, source, env), allowed, most=4)
         if result.code < 0:
-            self.assertRegex(result.err, " failed at src/libav|out of memory", "only FFmpeg's assertions may end it")
+            self.assertRegex(result.err, " failed at src/libav|out of memory", "only FFmpeg's assertions or a lack of memory may abort it")
         if result.code == DONE and "fault: " not in result.err:
-            return  # another order of threads makes fewer calls
+            return  # threads ran in another order, and made fewer calls
         self.check_outputs(mode, folder, result, call)
         if result.code == DONE and mode in ("file", "jobs", "two-pass"):
             path = os.path.join(folder, "out.mp4" if mode == "two-pass" else "out.mkv")

@@ -1,4 +1,4 @@
-"""Damaged copies of 49 small videos through every mode, each run with a random option."""
+"""Runs every mode on damaged copies of 49 small videos, each time with a random option."""
 
 import itertools
 

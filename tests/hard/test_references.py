@@ -1,10 +1,10 @@
-"""Playlists, and files that refer to others, may open nothing: every run is traced with strace."""
+"""lumeq must open nothing that a playlist or another file refers to. strace traces every run."""
 
 from trial import *
 import modes
 import seeds
 
-PORT = 9  # nobody listens: a connection would be seen in the trace
+PORT = 9  # nobody listens there; the trace shows attempts to connect
 TARGETS = {"local": "secret.ts", "absolute": "{folder}/secret.ts", "file": "file:{folder}/secret.ts",
            "http": "http://127.0.0.1:%d/secret.ts" % PORT, "concat": "concat:{folder}/secret.ts|{folder}/secret.ts",
            "crypto": "crypto:{folder}/secret.ts", "subfile": "subfile,,start,0,end,0,,:{folder}/secret.ts",
@@ -33,7 +33,7 @@ LISTS = {
 
 
 def mov_with_reference(target):
-    """A QuickTime film whose samples are in another file (dref: an alias that is not in this file)."""
+    """A QuickTime film whose samples are in the file `target`, to which an alias in its box dref refers."""
     data = bytearray(read_bytes(seeds.seed("mjpeg.mov")))
     path = target.encode()
     alias = bytearray(150)
@@ -85,7 +85,7 @@ class References(Trial):
                 self.assertEqual(self.reaches_out(lines), [], str(result))
 
     def test_the_trace_sees_what_is_allowed(self):
-        """With --allow-playlists local files are opened, but no network."""
+        """With --allow-playlists, local files are opened, but no connections."""
         _, lines = self.traced("null", self.source("list.m3u8", "local"), self.work(), "--allow-playlists")
         self.assertTrue([line for line in lines if "secret.ts" in line])
         for target in ("http", "crypto"):

@@ -1,4 +1,4 @@
-"""SIGINT, SIGTERM, SIGHUP and SIGKILL at random moments of every mode; then the next run."""
+"""Sends a signal at a random moment of every mode, checks the files that are left, and runs it again."""
 
 from trial import *
 import modes
@@ -30,7 +30,7 @@ class SignalsAtRandom(Trial):
         return self.command(mode, film(), seeds.good()) + (["--speed=4"] if mode == "window" else [])
 
     def left(self, mode, folder, number):
-        """Checks what a run has left."""
+        """Checks the files that a run has left."""
         for at, _, names in os.walk(folder):
             for name in names:
                 path, short = os.path.join(at, name), os.path.relpath(os.path.join(at, name), folder)
@@ -58,7 +58,7 @@ class SignalsAtRandom(Trial):
         self.judge(process, (DONE, -number if killed else INTERRUPTED), least=not killed and mode != "window",
                    most=2 if mode == "many" else 1)
         self.left(mode, folder, number)
-        if mode == "segments":  # named by the time, which may be the same for the next run
+        if mode == "segments":  # the next run may start in the same second and need the same names
             shutil.rmtree(folder)
             os.mkdir(folder)
         more = ["--resume"] if mode == "jobs" else ["-y"] * (not precious)

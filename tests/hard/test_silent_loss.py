@@ -8,7 +8,7 @@ import test_mutants
 
 KINDS = ["byte", "burst", "lost", "doubled", "swapped", "cut3", "cut6", "cut9"]
 SECOND = 24  # frames
-HARMLESS = ("mmco: unref short failure", "first frame is no keyframe")  # from whole streams, too
+HARMLESS = ("mmco: unref short failure", "first frame is no keyframe")  # FFmpeg also prints these for undamaged streams
 NAMES[None] = "undetected damage"
 
 
@@ -41,8 +41,8 @@ class SilentLoss(Trial):
         return sum(not line.startswith(b"#") for line in p.stdout.splitlines()), p.stderr.decode("utf-8", "replace")
 
     def is_documented(self, name, kind, whole, ours):
-        """True for a documented loss: lengths are not exact, so a second may be missing; streams begin with their first
-        complete picture; and a stream without a container has no known end (src/app/README.md, src/media/input/README.md)."""
+        """True for a documented loss: up to a second at the end, since lengths are not exact; any end of a stream without a
+        container; a stream's pictures before the first complete one (src/app/README.md, src/media/input/README.md)."""
         is_stream = name.endswith((".ts", ".mpg")) or name.startswith("bare.")
         missing = len(whole) - len(ours)
         ends_early = kind.startswith("cut") or ours == whole[:len(ours)]

@@ -1,4 +1,4 @@
-"""The table of options that the trials use has every option of the program, and all its commands work."""
+"""Checks that the trials' table has every option of the program, and that undamaged seeds work with its values."""
 
 import itertools
 

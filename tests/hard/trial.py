@@ -32,8 +32,8 @@ def print_counts():
 
 
 def drawn(cases, n):
-    """Yields (case, its random generator) for the round: one in n of all cases. The seed is the number of the round, so n
-    rounds in a row take all cases; the next n take them with other random content."""
+    """Yields (case, its random generator) for one in n of the cases. CHECK_SEED is the number of the round: n rounds in a
+    row take all cases, and the next n take them with other random content."""
     n *= 2 if SANITIZED else 1
     for i, case in enumerate(cases):
         name = " ".join(map(str, case))
@@ -110,7 +110,7 @@ class Trial(Case):
             return data.endswith(b"</html>\n")
         if name.endswith(".csv"):
             return data.endswith(b"\n") and data.count(b"\n") > 1
-        if name.startswith(".lumeq-pieces-"):  # of --keep
+        if name.startswith(".lumeq-pieces-"):  # the list for --keep
             return data.endswith(b"\0")
         if name.endswith(".png"):
             return data.endswith(b"IEND\xaeB`\x82")
