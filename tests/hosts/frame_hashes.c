@@ -1,11 +1,11 @@
-/* Prints a hash of 40 equalized frames for each mode. The hashes are the same on every system. */
+/* Prints a hash of 40 equalized frames for each mode. They must be the same on every system. */
 #include <lumeq/lumeq.h>
 #include <stdio.h>
 #include <stdlib.h>
 
 enum { WIDTH = 323, HEIGHT = 241, FRAMES = 40, SIZE = WIDTH * HEIGHT };
 
-/* Draws a moving dark gradient with noise, or a brighter pattern in the second half of the clip. */
+/* Draws a moving dark gradient, in the second half of the clip a brighter pattern, both noisy. */
 static void draw(unsigned char *to, int frame, unsigned *seed)
 {
     for (int i = 0; i < SIZE; i++) {

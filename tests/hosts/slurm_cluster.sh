@@ -15,7 +15,7 @@ skip() {
     exit 77
 }
 
-# Waits until the command succeeds, or fails after a time limit.
+# Waits until the command succeeds. After SECONDS, ends the script with a message that names WHAT.
 wait_for() { # SECONDS WHAT COMMAND...
     local until=$((SECONDS + $1)) what=$2
     shift 2
@@ -85,7 +85,7 @@ kill_daemon() { # controller|node1|node2
     done
 }
 
-# Kills a node and its jobs. Each job is a session whose script is in the node's folder.
+# Kills a node and its jobs. A job's script runs from the node's folder, and its processes share a session.
 kill_node() {
     local pid session sessions=()
     kill_daemon "$1"
@@ -112,7 +112,7 @@ clean_up() {
 
 # ---- the film ----
 
-# Stops the process that writes a part on this node, and sets `writer` to its number.
+# Suspends the process that writes a part on this node, and sets `writer` to its id. Fails if there is none.
 find_writer() { # NODE
     for writer in $(pgrep -f "segment $work/film/out.mkv.lumeq/plan"); do
         if tr '\0' '\n' <"/proc/$writer/environ" | grep -qx "SLURMD_NODENAME=$1" &&
@@ -123,7 +123,7 @@ find_writer() { # NODE
     return 1
 }
 
-# Prints the state of each task of a job, the number of times it was requeued, and its node.
+# For each task of a job, prints its state, how often it was requeued, and its node.
 tasks() { # JOB
     scontrol -o show job "$1" | sed -n 's/.*JobState=\(\w*\).* Restarts=\([0-9]*\).* NodeList=\(\S*\).*/\1 \2 \3/p'
 }

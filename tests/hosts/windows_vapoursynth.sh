@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # Builds the VapourSynth filter for Windows with the library that libraries.sh built, and runs test_vapoursynth.c under
-# wine, in the core from VapourSynth's wheel for Windows. Needs a network and wine.
+# wine with the core from VapourSynth's wheel for Windows. Needs a network and wine.
 # Exit code: 0 passed, 77 cannot run here, otherwise failed.
 set -euo pipefail
 # shellcheck source-path=SCRIPTDIR source=../../samples/build.sh
@@ -23,7 +23,7 @@ python3 -m pip download -q --no-deps --only-binary=:all: --python-version 3.12 -
     skip "pip cannot download VapourSynth"
 python3 -m zipfile -e "$work"/vapoursynth-*.whl "$work"
 
-# A substitute for the Linux functions that the test calls.
+# Replaces the Linux functions that the test calls.
 cat >"$work/shim/dlfcn.h" <<'END'
 #pragma once
 #include <malloc.h>
