@@ -27,7 +27,7 @@ source $argv[1]/lumeq.fish
 complete -C $argv[2] | string replace -r '\t.*' '' | string replace -r '^--[a-z-]*=' ''
 true
 END
-# A separate interactive zsh, because its completion needs a line editor. compadd -O gives the matches,
+# Starts a separate interactive zsh, because its completion needs a line editor. compadd -O gives the matches,
 # filtered like a completion.
 cat >../ask.zsh <<'END'
 zmodload zsh/zpty

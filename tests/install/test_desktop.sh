@@ -31,7 +31,7 @@ grep -q "<launchable type=\"desktop-id\">${entry##*/}<" "$metainfo" || fail "the
 grep -q '^Exec=lumeq --idle %F$' "$entry" || fail "several files would open several windows"
 grep -q '^MimeType=.*video/x-matroska;' "$entry" || fail "the entry does not open Matroska videos"
 
-# The header has the version. The first release in CHANGELOG.md, after unreleased changes, has its date.
+# The header defines the version. Its date is that of the first release in CHANGELOG.md, below unreleased changes.
 version=$("$work/bin/lumeq" --version | sed -n 's/^lumeq //p')
 from_header=$(sed -n 's/^#define LUMEQ_VERSION_\(MAJOR\|MINOR\|PATCH\) *//p' \
     "$source/include/lumeq/lumeq.h" | paste -sd .)

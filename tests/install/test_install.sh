@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # Builds a C and a C++ program with the installed header, library and pkg-config file, as an embedder does.
-# The programs must start without LD_LIBRARY_PATH from any prefix.
+# The programs must find a library in any prefix without LD_LIBRARY_PATH.
 # Arguments: cmake, the build folder, a C compiler, a C++ compiler or "".
 set -euo pipefail
 cmake=$1 build=$2 cc=$3 cxx=${4:-}

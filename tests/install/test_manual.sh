@@ -7,7 +7,7 @@ set -euo pipefail
 pages=$1 lumeq=$2 bench=$3
 failed=0
 
-expect() { # PAGE WORD...: roff's \- is a -
+expect() { # PAGE WORD...; in a page, \- stands for -
     local page=$1 text word
     text=$(sed 's/\\-/-/g; s/\\f.//g' "$pages/$page")
     shift

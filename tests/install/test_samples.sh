@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# Builds the samples that embed the library with pkg-config's flags for an installed library, static and
-# shared, and runs them on a small clip.
+# Builds the samples that embed the library with an installed library, static and shared, and the flags of
+# pkg-config, and runs them on a small clip.
 # Arguments: cmake, the source folder, the build folder, a C compiler, nvcc or "".
 set -euo pipefail
 cmake=$1 source=$2 build=$3 cc=$4 nvcc=${5:-}
