@@ -1,4 +1,5 @@
-"""Starts programs that are already linked (warm_start.c). Without its library they start normally."""
+"""Starts programs by forking processes that have already loaded their libraries (warm_start.c). Without
+$WARM_START_LIBRARY, programs start normally."""
 
 import array
 import atexit
@@ -12,10 +13,10 @@ import time
 
 LIBRARY = os.environ.get("WARM_START_LIBRARY")
 TOOLS = ("ffmpeg", "ffprobe")  # programs that are not under test
-MOST = 1 << 16  # bytes of a request
-# Variables that the linker, sanitizers and the library read before main(). Each set of values needs its own process.
+MOST = 1 << 16  # maximum size of a request, in bytes
+# Variables that are read before main(): programs with different values of these are forked from different processes.
 AT_START = ("LD_", "ASAN_", "LSAN_", "TSAN_", "UBSAN_", "WARM_START_OPENS")
-# These need a normal start: the C library and the tests' preloaded libraries use them before main().
+# A program with one of these starts normally: they make the C library or a test's library act before main().
 NEVER = re.compile("GLIBC_|MALLOC_|(FAULT_ALLOC|FAULT_READ|FAKE_DRIVER|FAKE_OPENGL|ATTACK_LOG)$")
 
 programs = {}
@@ -41,7 +42,7 @@ class Program:
         self.process.wait()
 
     def differing(self, env):
-        """The variables to set or unset for another environment."""
+        """The variables that a run with the environment `env` must set or unset."""
         names = sorted(n for n in {*env, *self.env} if env.get(n) != self.env.get(n))
         return ["%s=%s" % (n, env[n]) if n in env else n for n in names]
 

@@ -11,7 +11,7 @@
  * fd is a SOCK_SEQPACKET socket. A request has the working directory, the number of variables that
  * differ from the initial environment, these variables (NAME=VALUE, or NAME if unset) and the
  * arguments with the program's name, each ended by a zero. It carries the three standard files and
- * a pipe for two ints: the process id, and its status as of waitpid(). Limits and signals are those
+ * a pipe for two ints: the process id, and its status from waitpid(). Limits and signals are those
  * of the first start. The program ends when the socket is closed.
  */
 #include <dlfcn.h>
@@ -49,7 +49,7 @@ static void give_up(const char *why)
     _exit(120);
 }
 
-/* Returns the size of the request in bytes; 0 at the end. */
+/* Returns the size of the request in bytes, or 0 if the socket was closed. */
 static size_t receive(int from, int files[FILES])
 {
     union {
@@ -76,7 +76,7 @@ static char *following(char *at)
     return at + strlen(at) + 1;
 }
 
-/* Returns the number of arguments. */
+/* Sets the request's variables, and points `args` to its arguments. Returns their number. */
 static int split(size_t size)
 {
     char *at = following(request);
