@@ -1,4 +1,4 @@
-/* Sound with beeps at known positions: writes it to WAV files, encodes them with the ffmpeg
+/* Makes sound with beeps at known positions: writes WAV files, encodes them with the ffmpeg
  * program, and finds the beeps in decoded samples. */
 #ifndef LUMEQ_TESTS_BEEPS_H
 #define LUMEQ_TESTS_BEEPS_H
@@ -78,7 +78,7 @@ typedef struct BeepFinder {
     double quiet, time; /* seconds since the last loud sample, and since the beep began */
     double last;
     int was_low, waves;
-    double first_wave; /* its time from the beep's start, in seconds */
+    double first_wave; /* time of the first counted wave, in seconds from the beep's start */
 } BeepFinder;
 
 /* Takes the next sample. Positions are in seconds; `step` is the time until the next sample. */

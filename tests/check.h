@@ -1,7 +1,7 @@
 /*
- * A small harness for tests in C: TEST(name) { ... } defines a test, CHECK() counts and continues,
- * TEST_MAIN runs the file's tests in order and returns 0 (all passed), 1 (something failed) or
- * CHECK_SKIPPED (every test was skipped).
+ * A small harness for tests in C: TEST(name) { ... } defines a test, CHECK() counts passes and
+ * failures, TEST_MAIN runs the file's tests in order and returns 0 (all passed), 1 (something
+ * failed) or CHECK_SKIPPED (every test was skipped).
  *
  * Arguments of the program: names of tests to run (default: all), and --seed N to repeat a run
  * (default: $CHECK_SEED, else the time).
@@ -88,7 +88,7 @@ check_that(int ok, const char *file, int line, const char *condition, const char
 /* Before a variable: calls free(&variable) when its block ends, also if a test gives up. */
 #define FREED_BY(free) __attribute__((cleanup(free)))
 
-/* Marks the running test as skipped; it must return right after. */
+/* Marks the running test as skipped; the test must then return. */
 __attribute__((format(printf, 1, 2))) static inline void check_skip(const char *format, ...)
 {
     va_list args;
@@ -115,7 +115,7 @@ static inline int check_drawn(int n)
     return ((uint64_t)n + check_state.seed) % (uint64_t)check_share() == 0;
 }
 
-/* Under ThreadSanitizer, skips a test that has a single thread, and returns 1. */
+/* For tests with a single thread: under ThreadSanitizer, skips the test and returns 1. */
 static inline int check_without_threads(void)
 {
 #ifdef __SANITIZE_THREAD__
@@ -207,7 +207,7 @@ static inline int check_file(int argc, char **argv)
         return check_file(argc, argv);                                                             \
     }
 
-/* For functions that generate test data: instrumented, they would take most of the time. */
+/* For functions that generate test data. With a sanitizer, they would take most of the time. */
 #define CHECK_NOT_INSTRUMENTED __attribute__((no_sanitize_thread, no_sanitize_address))
 
 /* splitmix64, by Sebastiano Vigna, public domain: the value number `index` of the stream `seed`. */

@@ -9,7 +9,7 @@
 #include "equalizer/rule/curve.h"
 
 typedef struct ClaheSettings {
-    CurveParams curve; /* of clahe_curve() */
+    CurveParams curve; /* from clahe_curve() */
     int tiles_x, tiles_y;
     double clip; /* clip limit; read only if curve.reference is set */
 } ClaheSettings;

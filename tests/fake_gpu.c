@@ -77,7 +77,7 @@ static void *alloc_fake(void *priv, size_t size)
     return memory;
 }
 
-/* Frees nothing once the GPU is lost; fake_gpu_free() does. */
+/* Frees nothing once the GPU is lost: fake_gpu_free() then frees all memory. */
 static void free_fake(void *priv, void *memory)
 {
     (void)priv;
@@ -131,7 +131,7 @@ static void close_fake(void *priv)
     free(fake->cpu);
 }
 
-/* Counts a call down. Returns LUMEQ_ERR_GPU once the GPU is lost. */
+/* Counts *left down; below 0 the GPU is lost. Returns LUMEQ_ERR_GPU if it is. */
 static int count_down(const Fake *fake, int *left)
 {
     pthread_mutex_lock(&lock);

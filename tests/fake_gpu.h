@@ -32,15 +32,15 @@ void fake_gpu_limit(int64_t bytes);
 
 /* ---- the loss ---- */
 
-/* Loses the GPU after N frames were written. Without this call it is never lost. */
+/* Undoes a loss, then loses the GPU after `frames` more written frames. Default: no loss. */
 void fake_gpu_lose_after(int frames);
 
-/* Loses the GPU after N frames were measured. */
+/* Loses the GPU after `frames` more frames are measured. */
 void fake_gpu_lose_after_measures(int frames);
 
 int fake_gpu_is_lost(void);
 
-/* Limits losses to the GPU with this number. */
+/* Only the GPU with this number can be lost, or all if it is negative. */
 void fake_gpu_lose_only(int device);
 
 /* Called when a GPU is closed, with its number and the frames that it wrote. */

@@ -116,7 +116,7 @@ bytes_from() {
     head -c "$2" /dev/urandom | LC_ALL=C tr '\000-\377' "$set"
 }
 
-# Both backends make the same pictures and the same statistics, apart from times.
+# Checks that both backends make the same pictures and the same statistics, apart from times.
 same_bits() {
     local input=$1 backend
     shift
@@ -209,7 +209,7 @@ decoding() {
     check "decoded on the GPU, --compare split" same_decoding "$1" --compare split --to 2
 }
 
-# Runs last, because on one GPU no window could be opened after faults and hangs.
+# Runs last, because after these faults and hangs one GPU could open no windows.
 losses() {
     check "GPU lost with frames on it, one pass" same_after_loss "$clip" --two-pass off
     check "GPU lost with frames on it, two passes" same_after_loss "$clip" --two-pass on
@@ -217,7 +217,7 @@ losses() {
     check_program test_cuda_loss
 }
 
-# Runs lumeq with a GPU that fails for good after 2.5 s. With one encoder thread the run takes longer than that.
+# Runs lumeq with a GPU that fails for good after 2.5 s. A single encoder thread makes the run take longer than that.
 lose_gpu() {
     local fault
     fault=$(find "$build" -name 'libgpu_fault.so' | head -n 1)
@@ -258,7 +258,7 @@ long_pause() {
         "$program" pauses_for_long
 }
 
-# If the GPU has no room for the window's frames, they go to the host: decoder surfaces do not run out.
+# If the GPU has no room for the window's frames, they go to the host, so that decoder surfaces do not run out.
 many_references() {
     local clip=${LUMEQ_GPU_CLIPS:-}/h264-refs16.mkv
     [ -f "$clip" ] || { echo "skipped: no h264-refs16.mkv in LUMEQ_GPU_CLIPS"; return 77; }
@@ -397,7 +397,7 @@ sanitizers() {
         [ -z "$program" ] || under "$tool" "$program" orange_fog
         program=$(find_program test_cuda_steps)
         cases=80
-        [ "$tool" != racecheck ] || cases=20 # it takes seconds for a lifted frame
+        [ "$tool" != racecheck ] || cases=20 # racecheck takes seconds per lifted frame
         [ -z "$program" ] || LUMEQ_TEST_CASES=$cases under "$tool" "$program" frames live
         for depth in 8 12; do
             [ -z "$bench" ] || under "$tool" "$bench" histogram --check --size 333x77 --depth $depth

@@ -8,7 +8,7 @@
 
 typedef struct MadeClip {
     AVFormatContext *format;
-    int rates[2]; /* ticks per second in times of the video and of the sound */
+    int rates[2]; /* ticks per second of the video's and of the sound's time stamps */
     int ret;      /* negative after a failure; later calls then write nothing */
 } MadeClip;
 
@@ -26,7 +26,7 @@ static inline AVCodecParameters *made_clip_stream(MadeClip *clip, enum AVMediaTy
     return stream->codecpar;
 }
 
-/* Pictures are gray, `side` wide and high. Sound is mono with 8 bits. */
+/* Opens the file. Pictures are gray, `side` wide and high. Sound is mono with 8 bits. */
 static inline MadeClip made_clip_begin(const char *path, int side, int frame_rate, int sound_rate)
 {
     MadeClip clip = {.rates = {frame_rate, sound_rate}};

@@ -1,4 +1,4 @@
-/* Whether rectangles contain or overlap each other. */
+/* Tests whether a rectangle contains or overlaps another. */
 #ifndef LUMEQ_TESTS_RECTS_H
 #define LUMEQ_TESTS_RECTS_H
 

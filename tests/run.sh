@@ -47,7 +47,7 @@ set_sanitizer_options() {
     [ ! -f tests/tsan.supp ] || TSAN_OPTIONS+=":suppressions='$root/tests/tsan.supp'"
 }
 
-# The sanitizers of GCC before 14 do not start under the address randomization of newer kernels.
+# Turns address randomization off for sanitizers: with that of newer kernels, those of GCC before 14 do not start.
 choose_launcher() {
     launcher=()
     if [ "$1" != release ] && setarch "$(uname -m)" -R true 2>/dev/null; then
@@ -80,7 +80,7 @@ fetch_vapoursynth() {
     plugins+=("-DLUMEQ_VAPOURSYNTH_INCLUDE=$folder/vapoursynth/include")
 }
 
-# Optimized as distributions do it; only kernels use -O3, which takes a fifth longer to compile. GCC
+# Optimizes as distributions do, with -O2; only kernels use -O3, which takes a fifth longer to compile. GCC
 # advises against -Werror with its sanitizers, which cause false warnings.
 build() {
     local werror=OFF shared=OFF cuda=() flags=()
@@ -110,9 +110,9 @@ say_what_is_left_out() {
     [ -z "$names" ] || say "$1: not run, as this build would find nothing new: ${names#, }"
 }
 
-# Slots for tests that run at once (tests/CMakeLists.txt): a computing test takes five, a waiting test
-# one. There are slots for a computing test on each core, six at most, and for four waiting tests. Under
-# ThreadSanitizer, where waiting tests compute as well, for one.
+# Prints the number of ctest's slots, of which a computing test takes five and a waiting test one (tests/CMakeLists.txt).
+# They suffice for a computing test on each core, six at most, and for four waiting tests. Under ThreadSanitizer,
+# where waiting tests compute as well, there is only one slot more than the computing tests take.
 places() {
     local cores places
     cores=$(cores)
@@ -122,8 +122,8 @@ places() {
     echo "$places"
 }
 
-# On a busy machine a test may fail only because others run at the same time: rerun each failed test
-# alone, except after a sanitizer's finding.
+# Reruns each failed test alone, because on a busy machine a test may fail only because others run at the
+# same time. After a sanitizer's finding, reruns none.
 run_alone() {
     local log=build/ci/$1/ctest.log timeout=$2 number name
     if grep -qE '(Address|Leak|Thread)Sanitizer|runtime error:' "$log"; then
@@ -186,7 +186,7 @@ run_build() {
     run_tests "$1"
 }
 
-[ "${BASH_SOURCE[0]}" = "$0" ] || return 0 # the test of these functions, install/test_run.sh
+[ "${BASH_SOURCE[0]}" = "$0" ] || return 0 # sourced for its functions
 
 cd -- "$root"
 if [ "${builds[0]}" = hosts ]; then
@@ -206,7 +206,7 @@ else
         "gstreamer-rtsp-server-1.0:libgstrtspserver-1.0-dev gstreamer1.0-rtsp gstreamer1.0-plugins-ugly")
     prepare "$install" "${needed[@]}"
     ! have ninja || export CMAKE_GENERATOR=${CMAKE_GENERATOR:-Ninja}
-    # A fixed seed: a change fails only because of what it changed. Other seeds test other cases.
+    # With a fixed seed, only changed code changes the results. Other seeds test other cases.
     export CHECK_SEED=${CHECK_SEED:-0}
     say "random content: CHECK_SEED=$CHECK_SEED"
     set_sanitizer_options
