@@ -56,7 +56,7 @@ DONE, USAGE, INPUT, OUTPUT, INTERRUPTED, DAMAGED = range(6)
 
 
 def share(cases, n):
-    """Draws from similar cases: every nth with $CHECK_SHORT, half as many under a sanitizer, but at least one. The
+    """Draws from similar cases: one of n with $CHECK_SHORT, one of 2n under a sanitizer, at least one; otherwise all. The
     seed selects them."""
     cases = list(cases)
     if not SHORT and not SANITIZED or not cases:
@@ -70,7 +70,7 @@ def some(cases):
 
 
 def is_for_another_seed(name):
-    """Under a sanitizer half of the tests run, by seed: AddressSanitizer runs one half, ThreadSanitizer the other."""
+    """True if this sanitizer skips the test. The seed gives half of the tests to each sanitizer."""
     return SANITIZED and (zlib.crc32(name.encode()) + SEED + (SANITIZER == "tsan")) % 2 != 0
 
 
@@ -420,7 +420,7 @@ class Case(unittest.TestCase):
 
     def setUp(self):
         if self.halved and is_for_another_seed(self.id()):
-            self.skipTest("under this sanitizer with another seed")
+            self.skipTest("this sanitizer runs it with another seed")
         self.folder = tempfile.mkdtemp(prefix="lumeq-test-")
         self.addCleanup(self.remove_folder)
 
@@ -476,7 +476,7 @@ class Case(unittest.TestCase):
         return result
 
     def on_terminal(self, *args, code=None, stdin=subprocess.DEVNULL, **more):
-        """Runs the program with standard error on a terminal, and returns what it shows there."""
+        """Runs the program with standard error on a terminal, and returns what it shows. By default, expects a refusal."""
         master, slave = open_terminal(120)
         process = warm.start([LUMEQ] + [str(a) for a in args], environment(), stdin=stdin, stdout=subprocess.DEVNULL,
                              stderr=slave, **more)
@@ -546,7 +546,7 @@ class Case(unittest.TestCase):
         """Checks that every frame keeps its time since the start of the first track, at Matroska's precision of 1 ms,
         and that the output starts at 0. `shifted`: priming samples before 0 may shift the whole file by less than
         50 ms, as in ffmpeg."""
-        self.assertAlmostEqual(begin(output), 0, delta=0.008)  # less than Opus' priming samples
+        self.assertAlmostEqual(begin(output), 0, delta=0.008)  # Opus' priming samples take 6.5 ms
         a, b = ([t - begin(path) for t in frame_times(path)] for path in (source, output))
         if shifted:
             self.assertLess(abs(a[0] - b[0]), 0.05)

@@ -374,7 +374,7 @@ class CutOff(Case):
     """A file that ends inside an element whose size it declares is damaged."""
 
     AVC, SOUND = (*X264, "-g", "10", "-bf", "2"), ("-c:a", "aac")
-    FORMATS = (  # name, ffmpeg's options, the unit that is cut, the bytes at whose multiples units may end
+    FORMATS = (  # name, ffmpeg's options, the unit that is cut, bytes per unit (1: any number)
         ("a.mkv", (*AVC, *SOUND), "an element", 1),
         ("a.webm", ("-c:v", "libvpx", "-cpu-used", "8"), "an element", 1),
         ("live.mkv", (*AVC, *SOUND, "-live", "1"), "an element", 1),

@@ -1,4 +1,4 @@
-"""A fake camera (tests/camera): choice of mode, messages, window and recordings."""
+"""Tests with a fake camera (tests/camera): choice of mode, messages, window and recordings."""
 
 import glob
 import resource
@@ -252,7 +252,7 @@ class Headless(CameraCase, Case):
         self.assertFalse(os.path.exists(self.path("x.mkv")))
 
     def recorded(self, *args, name="x.mkv", frames=1000):
-        """A recording that has its first frames."""
+        """Starts a recording, and waits for its first frames."""
         self.control("")
         process = self.start("--camera", "-o", name, "--frames", frames, "-y", "--progress", "json", *args,
                              env=camera_environment(self.folder))
@@ -351,7 +351,7 @@ class Headless(CameraCase, Case):
                 self.assertFalse([n for n in seen if n % 4 == 0])
                 lost = re.search(r"(\d+) frames were lost in the camera, as counted by its driver", result.err)
                 self.assertTrue(lost, result.err)
-                # The reader may be slightly ahead of the file.
+                # Losses after the file's last frame may also be counted.
                 absent = seen[-1] - seen[0] + 1 - len(seen)
                 self.assertGreaterEqual(absent, 6)
                 self.assertGreaterEqual(int(lost.group(1)), absent)

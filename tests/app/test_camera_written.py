@@ -1,4 +1,4 @@
-"""Camera recordings into pipes, of a number of frames, and raw; reports, lists and refusals."""
+"""Camera recordings into pipes, with --frames and with --record-raw; reports, lists and refusals."""
 
 import select
 import threading
@@ -58,7 +58,7 @@ class Headless(PipeCase, Case):
                 self.assertGreater(self.is_whole(result), 1)
 
     def test_a_signal_ends_a_run_with_an_unread_pipe(self):
-        # The watchdog may end it at once, without waiting for its threads.
+        # The watchdog may end the run at once, without waiting for its threads.
         env = camera_environment(self.folder)
         env["TSAN_OPTIONS"] += ":report_thread_leaks=0"
         process = self.piped("--frames", "1000", "--vcodec", "rawvideo", env=env)

@@ -6,7 +6,7 @@ from common import *
 
 SCRIPTS = os.path.join(HERE, "../../samples/cluster")
 
-# A fake Slurm that runs a job when it is submitted, and prints its dependencies.
+# A fake sbatch. It runs the job at once, logs its own arguments to the file "submitted", and prints the job's number.
 SBATCH = r"""#!/usr/bin/env bash
 n=$(($(cat number 2>/dev/null || echo 0) + 1))
 echo "$n" >number

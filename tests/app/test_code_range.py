@@ -13,7 +13,7 @@ WARM, NARROW, SHALLOW = (7400, 800, 3), (30000, 120, 2), (200, 3200, 8)
 CAPPED = (9000, 0, 4)
 WIDE = (5000, 30000, 8)
 
-# The least standard deviation of a stretched output, in codes of 16 bits.
+# Minimum standard deviation of a stretched output, in codes of 16 bits.
 ENOUGH = 10000
 
 

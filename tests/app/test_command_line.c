@@ -311,7 +311,7 @@ TEST(profiles_are_the_librarys)
     }
 }
 
-static int cores; /* that sched_getaffinity() reports */
+static int cores; /* number of cores that sched_getaffinity() reports */
 
 int sched_getaffinity(pid_t pid, size_t size, cpu_set_t *set)
 {

@@ -108,7 +108,7 @@ class Compare(Case):
         self.assertEqual((video(out)["width"], video(out)["height"]), (960, 270))
 
     def test_rotated(self):
-        """Left and right are those of the upright picture."""
+        """Left and right are the sides of the upright picture."""
         lossless = ("-c:v", "libx264", "-preset", "ultrafast", "-qp", "0", "-pix_fmt", "yuv444p")
         upright = clip("upright.mp4", *lossless, seconds=0.2, source=DULL % ("480x270", 25))
         options = ("--dither", "off", "--strength", "0.8")

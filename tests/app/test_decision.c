@@ -1,4 +1,4 @@
-/* The sentence that describes a picture or a video, for tables of invented statistics. */
+/* Tests the sentence that describes a picture or a video, with tables of invented statistics. */
 #include "../check.h"
 
 #include "app/decision.h"

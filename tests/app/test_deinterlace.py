@@ -28,7 +28,8 @@ def filtered(path, deint):
 
 
 def combs(path):
-    """Codes by which rows differ more from both neighbours than the neighbours from each other, mean per pixel."""
+    """The strength of combing: by how many codes a pixel differs from those above and below, beyond the difference
+    between these two; the mean of all pixels."""
     luma = ffmpeg("-i", path, "-frames:v", 1, "-vf", "format=gray", "-f", "rawvideo", "-")
     total = 0
     for y in range(1, HEIGHT - 1):

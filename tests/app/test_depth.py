@@ -8,7 +8,7 @@ WIDTH, HEIGHT = 64, 48
 SIZE = "64x48"
 QUICK = ("--preset", "ultrafast")
 
-# One rounded curve per frame, which depends on nothing but the codes.
+# Options for one curve per frame, without dither, which depends only on the frame's codes.
 PLAIN = ("--mode", "global", "--strength", "1", "--clip", "0", "--smooth", "0", "--scene-cut", "off",
          "--bars", "ignore", "--dither", "off", "--chroma", "keep")
 
@@ -44,7 +44,7 @@ def wanted(pix_fmt):
 
 
 def depth_of(direct):
-    """The depth of a direct format, by its name."""
+    """The depth of a format that passes unchanged, from its name."""
     deep = re.search(r"(9|10|12|14|16)le$", direct)
     return int(deep[1]) if deep else 8
 
@@ -345,7 +345,7 @@ class Statistics(Case):
 
 
 class Panel(Case):
-    """--overlay at any depth has its place and colours, and changes nothing elsewhere."""
+    """At any depth, --overlay draws the panel in its place and colours, and changes nothing elsewhere."""
 
     def test_place_and_colours(self):
         source = "color=gray:size=480x270:rate=25,format=yuv444p,geq=lum='40+160*X/W':cb=128:cr=128"
@@ -437,7 +437,7 @@ class Auto10(Case):
         source = clip("dark-full.mkv", "-c:v", "ffv1", "-pix_fmt", "gray", seconds=0.2,
                       source="color=gray:size=64x64:rate=25,format=gray,geq=lum='if(lt(X,8)*lt(Y,8),255,8+X/4)'")
         self.assertEqual(self.written(source, "--vcodec", "ffv1")[0], "gray10le")
-        # The filter ends at the last code of 8 bits.
+        # Widened by auto10, white keeps its code of 8 bits: 255 * 4.
         self.assertEqual(max(luma(self.path("out.mkv"), "gray10le", 64, 64)), 1020)
         self.ok(source, "-o", self.path("out.mkv"), "-y", "--vcodec", "ffv1", "--mode", "off", "--pix-fmt", "gray10le")
         self.assertEqual(max(luma(self.path("out.mkv"), "gray10le", 64, 64)), 1023)

@@ -406,7 +406,7 @@ class Converted(Case):
         self.assertAlmostEqual(self.damaged(source, "out.avi", "pcm_s16le"), 2 if spoilt == "all" else 0.5, delta=0.06)
 
     def test_decoder_continues_after_damage(self):
-        """A damaged packet may look like a header to a Vorbis decoder, and parsers split one into many."""
+        """A damaged packet may look like a header to a Vorbis decoder, or be split into many by a parser."""
         for codec in some(("libvorbis", "ac3", "libmp3lame")):
             with self.subTest(codec):
                 source = self.tone("in.mp4", "-c:a", codec)

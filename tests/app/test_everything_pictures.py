@@ -11,14 +11,6 @@ def side_data(path, track="v:0"):
     return {d["side_data_type"]: d for d in found.get("side_data_list", [])}
 
 
-def fields(path):
-    """(interlaced, top field first) of every frame, and the track's field order."""
-    found = probe(path, "-select_streams", "v:0", "-show_entries",
-                  "frame=interlaced_frame,top_field_first:stream=field_order")
-    return ({(f["interlaced_frame"], f["top_field_first"]) for f in found["frames"]},
-            found["streams"][0]["field_order"])
-
-
 def with_box(data, path, box):
     """Appends a box to the last box of `path` in an mp4, and increases the sizes of the enclosing boxes. moov must be
     last in the file, so that no offset changes."""
@@ -135,13 +127,6 @@ class SideData(Case):
                "-metadata:s:a:0", "REPLAYGAIN_TRACK_PEAK=0.9", source)
         output = self.converted(source, "out.mkv", *QUICK)
         self.assertEqual(streams(output, "audio")[0]["tags"]["REPLAYGAIN_TRACK_GAIN"], "-3.00 dB")
-
-
-class Fields(Case):
-    def source(self, top):
-        scan = "tff" if top else "bff"
-        return clip(scan + ".ts", "-c:v", "mpeg2video", "-flags", "+ildct+ilme", "-top", int(top), "-q:v", 3,
-                    source="testsrc2=size=160x96:rate=50,interlace=scan=" + scan)
 
 
 RAMP = "format=yuva444p,geq=lum='lum(X,Y)':cb='cb(X,Y)':cr='cr(X,Y)':a='mod(X*3,256)'"

@@ -180,7 +180,7 @@ class FaultyDisk(Case):
         return time.monotonic() - begin
 
     def test_a_later_signal_ends_the_run_at_once(self):
-        """The message names the files that it deletes."""
+        """The message names the files that are deleted."""
         for more in some(((), ("--stats", self.path("s.csv")))):
             with self.subTest(more):
                 process = self.ending(*more)

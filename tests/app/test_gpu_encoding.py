@@ -1,4 +1,4 @@
-"""Encoders on a GPU. A fake one (fake_nvenc.c) writes for each picture where it was in memory, and its checksum."""
+"""Encoders on a GPU. A fake encoder (fake_nvenc.c) writes each picture's checksum, and in which memory it was."""
 
 import os
 import re

@@ -262,7 +262,7 @@ class Loss(OnGpu):
 @unittest.skipUnless(PROGRAM and FOLDER, "this build has no CUDA")
 class Window(OnGpu):
     def shown(self, source, *options):
-        """Plays the source until no frame was dropped, as a busy machine may do. Returns the statistics."""
+        """Plays the source, again if a busy machine drops frames. Returns the statistics."""
         stats, dropped = self.path("stats.csv"), "1"
         for _ in range(8):
             result = self.show(source, *options, "--denoise", "1", "--stats", stats, FAKE_NVIDIA_TELLS="1")

@@ -84,7 +84,7 @@ class Look(Case):
         self.assertNotEqual(self.frames("--strength", 1), auto)
 
     def test_limit(self):
-        """--limit bounds luma by the source's, whatever makes the curve. Without it, luma moves both ways."""
+        """--limit darken raises no luma and --limit lighten lowers none, in any mode. Without a limit, luma moves both ways."""
         noise = "geq=lum='%s+%s*X/256+mod(X*7+Y*13+N*5\\,9)':cb=128:cr=128"
         for name, light in ("bright", (150, 60)), ("dark", (20, 40)):
             source = clip("limit-%s.mkv" % name, *FFV1, seconds=0.3,
@@ -240,7 +240,7 @@ class Look(Case):
         scaled = Picture(self.lossless(simple()))
         source = Picture(simple())
         self.assertNotEqual(kept.luma, scaled.luma)
-        for a, b in zip(kept.luma, scaled.luma):  # it rises less over saturated colours
+        for a, b in zip(kept.luma, scaled.luma):  # with scaled chroma, luma rises less over saturated colours
             self.assertTrue(all(x >= y for x, y in zip(a, b)))
         self.assertEqual(kept.chroma, source.chroma)
         self.assertNotEqual(scaled.chroma, source.chroma)
@@ -277,8 +277,8 @@ class Look(Case):
             self.assertEqual(before[:bar], after[:bar])
             self.assertEqual(before[-bar:], after[-bar:])
             self.assertNotEqual(before, after)
-        # The bars have no influence: the picture equals one without bars. Both are gray, because haze is cleared
-        # by cells of the whole frame.
+        # The bars have no influence: the picture equals one without bars. Both are gray, because in colour haze
+        # would be cleared, by cells of the whole frame.
         gray = "format=gray,format=yuv420p,"
         boxed = clip("boxed-gray.mkv", *FFV1, size="320x180", seconds=0.4,
                      filters=gray + "crop=320:120,pad=320:184:0:32:color=black")
@@ -303,7 +303,8 @@ class Look(Case):
             self.assertLess(after[frame], before[frame] + 3, frame)
 
     def test_a_single_picture_is_not_a_covered_lens(self):
-        # The codes are as narrow as noise. A video's first frame may then show a covered lens, a single picture not.
+        # The range of codes is as narrow as noise, so a video's first frame may show a covered lens. A single picture
+        # is not taken for one.
         narrow = "color=black:size=320x64:rate=25,format=gray,geq=lum='18+X/20',format=yuv420p"
         video = clip("narrow.mkv", *FFV1, seconds=0.2, source=narrow)
         picture = clip("narrow.mkv", *FFV1, "-frames:v", "1", seconds=0.2, source=narrow)
@@ -324,7 +325,7 @@ class Look(Case):
                 half = clip("half%s.mkv" % part[0], *FFV1, size="320x180", seconds=0.4,
                             filters="split[a][b];[b]eq=brightness=-0.3[c];[a][c]hstack," + crop)
                 left = int(part.split(",")[0])
-                # A fixed strength turns the filter off, which would reach across the edge.
+                # A fixed strength turns off the noise filter, which would mix samples across the edge.
                 args = ("--bars", "ignore", "--dither", "off", "--strength", "0.8")
                 metered = Picture(self.lossless(both, "--meter", part, *args))
                 alone = Picture(self.lossless(half, *args))

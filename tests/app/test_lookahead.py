@@ -76,7 +76,7 @@ class Choice(Lookahead):
     def test_pipes(self):
         result = self.ok("-", "-v", "-o", self.path("out.mkv"), stdin=read_bytes(clip("raw.y4m", "-pix_fmt", "yuv420p")))
         self.assertTrue(self.looks(result), str(result))
-        with open(simple(), "rb") as f:  # two decoders would move its position for each other
+        with open(simple(), "rb") as f:  # two decoders would move each other's position in it
             result = self.ok("-", "-v", "-y", "-o", self.path("out.mkv"), stdin=f)
         self.assertFalse(self.looks(result), str(result))
         os.mkfifo(self.path("fifo.mkv"))

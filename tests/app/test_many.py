@@ -333,7 +333,7 @@ class Resume(ManyCase):
         self.assertEqual(self.below("out"), ["a.mkv", "b.mkv"])
 
     def resumed(self, *args, code, count):
-        """Continues, and returns which outputs were made. `count`: the files that were done before."""
+        """Continues, and returns which outputs were made. `count`: the number of files that were done before."""
         before = {name: os.stat(self.path("out/" + name)).st_ino for name in self.below("out")}
         result = self.many(*args, "-o", "out/", "--resume")
         self.assertEqual(result.code, code, str(result))

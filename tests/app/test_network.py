@@ -473,7 +473,7 @@ class Headless(NetworkCase):
             self.assertEqual("Redirecting to rtsp://...@127.0.0.1" in result.err, more == ("-v",), str(result))
 
     def test_rtsp_in_real_time(self):
-        """Probing for tracks may take longer than the server timeout."""
+        """Probing for tracks may take longer than --network-timeout."""
         data = read_bytes(clip("slow.ts", *X264, "-g", "100", seconds=8))
         url = self.serve_rtsp(data[len(data) // 6 // 188 * 188:], seconds=6)  # from between two keyframes on
         self.ok("--no-reconnect", "--network-timeout", 1, url, "-o", self.path("o.mkv"))
@@ -516,7 +516,7 @@ class Headless(NetworkCase):
                 self.send("%s://127.0.0.1:%d%s" % (scheme, port, its), "-f", "mpegts", seconds=2)
                 result = finish(process)
                 self.assertIn(result.code, (0, DAMAGED), str(result))
-                # Data sent before the receiver is ready is lost: more on a slow machine.
+                # Data that is sent before the receiver is ready is lost, more of it on a slow machine.
                 self.assertGreater(len(frame_times(self.path(scheme + ".mkv"))), 10)
 
 

@@ -23,7 +23,7 @@ def with_tags(path, count):
 
 
 class Tags(Case):
-    """FFmpeg compares each tag with all earlier ones, also in muxers, and checks for no signals meanwhile."""
+    """Only 1000 tags are kept, because FFmpeg compares each with all earlier ones, and heeds no signals meanwhile."""
 
     def test_the_first_ones_are_kept(self):
         for kind, count in some((("mkv", 1003), ("mp4", 1003), ("mkv", 900))):
@@ -289,7 +289,7 @@ class Faults(Case):
                     self.assertGreaterEqual(len(frame_times(self.path("out.mkv"))), least)
 
     def test_no_memory(self):
-        """A frame has 1382400 bytes, its luma 921600."""
+        """Large allocations fail (FAULT_ALLOC). A frame has 1382400 bytes, its luma 921600."""
         for codec in some(("mpeg2video", "ffv1")):
             source = clip(codec + ".mkv", "-c:v", codec, size="1280x720", rate=25, seconds=0.2)
             for size, code in ((500000, INPUT), (900000, INPUT), (1300000, OUTPUT)):

@@ -170,7 +170,7 @@ class Options(Case):
             self.assertRegex(says("-v"), r"equalizing on the CPU, .*; the GPU is not used: .*\n(?s:.*)on the CPU\n$")
 
     def test_encoder_settings(self):
-        """Errors that only the input or the encoder can find."""
+        """Wrong settings of the encoder. Most are found only after the input is opened."""
         for *args, words in (("--pix-fmt", "nosuch", ("--pix-fmt", "nosuch")),
                              ("--pix-fmt", "rgb24", ("--pix-fmt", "rgb24", "libx264")),
                              ("--vopt", "nosuch=1", ("--vopt", "nosuch", "libx264")),

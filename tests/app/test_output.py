@@ -133,7 +133,7 @@ class Permissions(Case):
         self.assertEqual(self.modes(), {"out.mkv": "0o640", "out.mkv.lumeq": "0o700"})
 
     def test_while_it_is_written(self):
-        """Temporary files are as private as the old files from the start."""
+        """From the start, temporary files are as private as the files that they will replace."""
         old = [self.old(name, 0o600) for name in ("out.mkv", "s.csv", "r.html")]
         process = start("-", "-o", old[0], "--preset", "ultrafast", "--stats", old[1], "--report", old[2], "-y",
                         stdin=trickle(self))

@@ -2,7 +2,7 @@
 
 from common import *
 
-# The colours of the histogram's bars, and their opacity of 255.
+# The colours of the histogram's bars, and their opacity from 0 to 255.
 BLUE, ORANGE, COVER = (0x74, 0xA7, 0xDC), (0xF2, 0xB4, 0x5C), 240
 
 

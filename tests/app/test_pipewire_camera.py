@@ -158,7 +158,7 @@ class Headless(PipeWireCase, Case):
                 places = [written.index(p) for p in seen]
                 self.assertEqual(places, sorted(places))
                 self.assertEqual(times, sorted(times))
-                if not SANITIZED and not IS_CROWDED:  # there, late frames are replaced by earlier ones
+                if not SANITIZED and not IS_CROWDED:  # otherwise earlier frames replace late ones
                     self.assertGreater(len(set(places)), 10)
                     self.keeps_time(times, places)
                 numbers = [self.number(p, other) for p in later]

@@ -10,7 +10,7 @@ from window import MISSING, WindowCase
 PAUSE = 0.02  # seconds; replaces the first pause of 1 s
 OUTAGE = 6  # seconds
 HEAD = b"HTTP/1.0 200 OK\r\n\r\n"
-# With these, the first frame after each connection is equalized like the first of all.
+# Options with which the first frame of each connection is equalized like the run's first frame.
 STEADY = ("--strength", "0.6", "--dither", "off", "--denoise", "off")
 
 
@@ -21,7 +21,7 @@ def stream(name="live.ts", seconds=1, **more):
 
 
 class ReconnectCase(NetworkCase):
-    process = None  # still None if the program connects before start() returns
+    process = None  # None until start() returns; the program may connect earlier
 
     def start(self, *args, pause=PAUSE, env=None):
         """Starts a run that logs to the file "said"."""
@@ -100,7 +100,7 @@ class Headless(ReconnectCase):
         self.assertNotEqual(of_picture[0], of_picture[24])  # otherwise the comparison proves nothing
 
     def test_sound_is_cut_where_the_picture_is(self):
-        """After each outage sound and picture begin with their original distance."""
+        """After each outage, the time from the first picture to the first sound is the same as at the start."""
         url = self.send(stream(sound=1))
         self.finished(self.start("--network", "--reconnect", url, "-o", self.path("o.mkv"), "--frames", 60, pause=0.3))
         self.assertEqual(len(streams(self.path("o.mkv"))), 2)
@@ -174,7 +174,7 @@ class Headless(ReconnectCase):
             connection.recv(1 << 16)
             connection.sendall(HEAD + data)
         url = "http://127.0.0.1:%d/cam.ts" % self.listen(serve)
-        for more in ((), ("--low-latency",)):  # which waits without --reconnect
+        for more in ((), ("--low-latency",)):  # alone, --low-latency would wait without a limit
             process = self.start("--network", "--reconnect", "--network-timeout", 1, url, "--null", "--frames", 40,
                                  *more)
             result = self.finished(process)
@@ -296,7 +296,7 @@ class Window(ReconnectCase, WindowCase):
         self.waits_for("is back after")
         begin = time.monotonic()
         middle = range(400, 500)  # rows without messages
-        for _ in range(3):  # the first picture comes in any case
+        for _ in range(3):  # the first picture would come even during silence
             before = self.server.grab(middle)
             self.assertTrue(wait_for(lambda: self.server.grab(middle) != before), "the picture does not move again")
         self.assertLess(time.monotonic() - begin, OUTAGE - 2)

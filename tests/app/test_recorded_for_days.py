@@ -8,7 +8,7 @@ from common import SANITIZED, SHORT, X264, clip, contents, frame_times, payloads
 from test_reconnect import ReconnectCase
 
 PATTERN = "cam-%Y%m%d-%H%M%S.mkv"
-LENGTH = 60 if SHORT or SANITIZED else 100  # seconds of each connection, and its segments
+LENGTH = 60 if SHORT or SANITIZED else 100  # seconds of each connection, which gives as many segments
 CONNECTIONS = 4 if SHORT or SANITIZED else 8
 FOREIGN = "cam-20200101-000000.mkv"  # not written by lumeq
 KEPT = 1000000  # bytes, the least that --keep accepts

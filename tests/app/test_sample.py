@@ -68,7 +68,7 @@ class Sample(Case):
         self.assertGreater(size, video)
 
     def test_the_sheet(self):
-        """Each column has a picture of the film above the same one as written."""
+        """Each column has a picture of the film above the same picture from the output."""
         self.ok(film("moving.mkv"), "-o", "out.mkv", "--sample=3", "--ss", "2", "--mode", "off",
                 *ENCODERS["x264"], cwd=self.folder)
         sheet = streams(os.path.join(self.folder, SHEET))[0]

@@ -12,11 +12,12 @@ from common import *
 
 ATTACKER = os.environ.get("ATTACKER_LIBRARY", "")
 LANDLOCK = ctypes.CDLL(None).syscall(444, None, 0, 1)
-NO_LANDLOCK = "this kernel has no Landlock 2: %d" % LANDLOCK
+NO_LANDLOCK = "this kernel does not support Landlock 2 (landlock_create_ruleset() returned %d)" % LANDLOCK
+SUFFICES = "with a sanitizer, test_one_file suffices"
 FAST = ("--preset", "ultrafast", "--frames", 12)
 needs_landlock = unittest.skipIf(LANDLOCK < 2, NO_LANDLOCK)
 on_by_default = unittest.skipIf(SANITIZED, "the default is off with a sanitizer")
-once = unittest.skipIf(LANDLOCK < 2 or SANITIZED, NO_LANDLOCK if LANDLOCK < 2 else "one test suffices")
+once = unittest.skipIf(LANDLOCK < 2 or SANITIZED, NO_LANDLOCK if LANDLOCK < 2 else SUFFICES)
 
 DENIED, FORBIDDEN, UNKNOWN = errno.EACCES, errno.EPERM, errno.ENOSYS
 ALLOWED = ("read-input", "write-inside", "kill-own", "affinity-own", "scheduler-own", "priority-own", "prlimit-read",
@@ -48,8 +49,8 @@ POSSIBLE = ("read-outside", "list-outside", "append-outside", "truncate-outside"
             "F_SETOWN", "F_SETOWN_EX", "F_SETSIG", "O_ASYNC", "socket-inet", "socket-unix",
             "connect", "datagram", "fifo-inside")
 
-# Runs in a folder with media/clip.mkv, media/list.ffconcat, pictures/frame001.png and so on, links/ to these, link.mkv
-# to the clip, and out/.
+# Arguments of runs in a folder that furnish() makes. It has media/clip.mkv, media/list.ffconcat, pictures/frame001.png
+# to frame003.png, links/ with links to these three, and link.mkv, a link to the clip.
 MODES = {
     "video": ("media/clip.mkv", "-o", "out/a.mkv"),
     "index first": ("media/clip.mkv", "-o", "out/a.mp4"),
@@ -182,7 +183,7 @@ class Choice(SandboxCase):
 
     @on_by_default
     def test_local_names(self):
-        """Only the host's name counts, because whoever wrote the URL chose the rest."""
+        """Only the name of the host counts: .local elsewhere in the URL must not turn the sandbox off."""
         line = "lumeq: no sandbox: names in .local need the socket of a service"
         for host in ("a.local", "A.LOCAL", "a.local.", "a.local:1", "user:word@a.local", "a.local?x=1", "user@b@a.local"):
             with self.subTest(host):
@@ -229,7 +230,7 @@ class Choice(SandboxCase):
     @needs_landlock
     @on_by_default
     def test_foreign_files_do_not_turn_it_off(self):
-        """Anyone can create a file like that of CUDA's service in /tmp, which must not turn the sandbox off."""
+        """Anyone can create the folder in /tmp that CUDA's service uses, so it must not turn the sandbox off."""
         folder = "/tmp/nvidia-mps"
         try:
             os.mkdir(folder)
@@ -242,7 +243,7 @@ class Choice(SandboxCase):
     @needs_landlock
     @on_by_default
     def test_datagrams(self):
-        """The sandbox allows a URL to wait for datagrams."""
+        """In the sandbox, a run with a udp:// URL can wait for datagrams."""
         with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as free:
             free.bind(("127.0.0.1", 0))
             port = free.getsockname()[1]
@@ -325,7 +326,7 @@ class Attack(SandboxCase):
         self.check(found, {**FILES, **CALLS})
 
     def attack_without(self, part, expected):
-        """On a kernel without Landlock or seccomp, `auto` uses only the other one, and `on` is refused."""
+        """If the kernel lacks `part` ("Landlock" or "seccomp"), `auto` uses the other one, and `on` is refused."""
         lacks = {"NO_" + part.upper(): "1"}
         found, = self.attack(self.clip, "-o", self.path("inside/out.mkv"), env=lacks, code=None)
         self.check(found, expected)
@@ -333,7 +334,7 @@ class Attack(SandboxCase):
                               env=dict(environment(), LD_PRELOAD=ATTACKER, **lacks)))
         self.refused(result, USAGE, "--sandbox on", part)
 
-    @unittest.skipIf(SANITIZED, "one test suffices")
+    @unittest.skipIf(SANITIZED, SUFFICES)
     def test_without_landlock(self):
         """Without Landlock, programs and sockets are still forbidden."""
         self.attack_without("Landlock", {**CALLS, "read-outside": 0})
@@ -343,9 +344,9 @@ class Attack(SandboxCase):
         self.attack_without("seccomp", {**FILES, "exec": DENIED})
 
     @unittest.skipIf(LANDLOCK < 4, NO_LANDLOCK)
-    @unittest.skipIf(SANITIZED, "one test suffices")
+    @unittest.skipIf(SANITIZED, SUFFICES)
     def test_older_kernels(self):
-        """Landlock 2 cannot restrict truncation, and Landlock 4 neither signals nor named sockets."""
+        """Seccomp forbids what old versions of Landlock cannot: 2 truncation, 4 signals and abstract sockets."""
         for version in ("2", "4"):
             found, = self.attack(self.clip, "-o", self.path("inside/out.mkv"), "--sandbox", "on",
                                  env={"LANDLOCK_VERSION": version})
@@ -392,7 +393,7 @@ class Attack(SandboxCase):
         self.assertEqual(self.files(self.path("outside")), ["kept", "other", "secret", "socket", "socket-datagrams"])
 
     def test_a_message_from_inside(self):
-        """Numbers in the message of a hijacked process are limited, and its text is cut."""
+        """If a hijacked process sends its parent a message, the parent limits the numbers in it and cuts its text."""
         os.mkdir(self.path("films"))
         for name in ("one.mkv", "two.mkv"):
             shutil.copy(self.clip, self.path("films/" + name))
@@ -409,7 +410,7 @@ class Attack(SandboxCase):
     def test_parts(self):
         """The first process, which starts the others, opens no media."""
         processes = self.attack(self.clip, "-o", self.path("inside/out.mkv"), "--jobs", 2, "--parts", 2, "--sandbox", "on")
-        self.assertEqual(len(processes), 6)  # the plan, each part twice, and the join
+        self.assertEqual(len(processes), 6)  # one for the plan, two for each part, one for the join
         for found in processes:
             self.check(found, {**FILES, **CALLS})
         self.outside_is_whole()

@@ -81,7 +81,7 @@ def field(number, bottom, idr, reference, order):
 
 
 def field_pairs(frames):
-    """A stream of frames that are coded as two fields. Every second frame is shown before the one that it follows.
+    """A stream of frames that are coded as two fields. Every second frame is shown before its predecessor.
     FFmpeg has no encoder for this."""
     sps, pps = Bits(), Bits()
     sps.u(24, 77 << 16 | 30)
@@ -161,7 +161,7 @@ class SecondVideo(Case):
         whole, part = frame_md5s(source), frame_md5s(self.path("out.mkv"))
         first = whole.index(part[0])
         self.assertEqual(first, 20)
-        self.assertEqual(part[:17], whole[first:first + 17])  # to 1.5 s, and what those frames refer to
+        self.assertEqual(part[:17], whole[first:first + 17])  # the frames up to 1.5 s, and those that they refer to
 
     def test_part_without_a_key_frame(self):
         result = self.ok(two_tracks("b-frames", "in.mp4"), "-o", self.path("out.mkv"), "--ss", 1.2, "--frames", 5)

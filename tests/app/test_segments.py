@@ -12,7 +12,7 @@ def film():
 
 class Segments(Case):
     def segments(self, ending="mkv"):
-        """The segments in order; a second one within a second has the suffix "-2"."""
+        """The segments in order. If two begin in the same second, the later one has the suffix "-2"."""
         names = [name for name in self.files() if re.fullmatch(r"cam-%s(-\d+)?\.%s" % (SECONDS, ending), name)]
         return [self.path(name) for name in sorted(names, key=lambda name: os.path.splitext(name)[0])]
 

@@ -44,7 +44,7 @@ class Signals(Case):
         self.assertGreater(len(frame_times(self.path("out.partial.mp4"))), 0)
 
     def test_existing_files_are_left_alone(self):
-        """An interrupted run keeps the old output, and even with -y parts by other runs."""
+        """An interrupted run keeps the old output and, even with -y, the finished parts of other runs."""
         self.write("out.mkv", b"precious")
         self.write("out.partial.mkv", b"precious")
         os.symlink("nothing", self.path("out.partial-2.mkv"))
@@ -282,7 +282,7 @@ class Signals(Case):
 
     @unittest.skipIf(not FAULTS, "FAULTS_LIBRARY is not set")
     def test_slow_end_is_left_alone(self):
-        """A run that ends slowly is not ended at once. Its encoder takes long to flush some twenty packets."""
+        """A run that is ending is not aborted, although its encoder needs seconds to flush some twenty packets."""
         env = dict(environment(), LD_PRELOAD=FAULTS, FAULT_SLOW="200")
         env["ASAN_OPTIONS"] += ":verify_asan_link_order=0:detect_leaks=0"
         process = self.start(long_clip(), "-o", self.path("out.mkv"), "--two-pass", "off", "--vcodec", "libx264", env=env)
@@ -294,7 +294,7 @@ class Signals(Case):
         self.assertIn("the finished part is in", result.err)
 
     def test_ignored_signals_stay_ignored(self):
-        """A run keeps ignoring SIGINT if it was started so, as by nohup or in the background of a shell."""
+        """A run keeps ignoring SIGINT if it was started so, as in the background of a shell script."""
         process = self.start("-", "--null", "--frames", BAR_FRAMES, stdin=trickle(self),
                         preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_IGN))
         time.sleep(0.3)

@@ -26,7 +26,7 @@ class Stats(Case):
         self.assertEqual(self.read("s.csv").split(b"\n")[0].decode(), ",".join(COLUMNS))
 
     def test_figures(self):
-        # A fixed strength: lifted luma would also be filtered and limited over saturated colours.
+        # The strength is fixed, because lifted luma would also be filtered and limited over saturated colours.
         literal = ("--strength", "0.8", "--chroma", "keep")
         for options in (literal, ("--reference",), ("--mode", "off"), literal + ("--smooth", "0", "--clip", "0")):
             with self.subTest(" ".join(options)):
@@ -68,7 +68,7 @@ class Stats(Case):
                 self.assertLessEqual(abs(row["curve"][x] - y), 0.5001)
 
     def test_a_flat_picture(self):
-        """A black picture has deviation and entropy 0, and no NaN."""
+        """The deviation and the entropy of a black picture are 0, and no figure is -0.0."""
         source = make(self.path("black.mkv"), *FFV1, source="color=black:size=32x32:rate=25", seconds=0.2)
         self.ok(source, "--null", "--stats", self.path("s.jsonl"))
         for line in self.read("s.jsonl").splitlines():

@@ -61,7 +61,7 @@ class BeginsAtZero(Case):
                 self.check(self.converted(source, name, *options.get(name[4:], QUICK)), heard=True)
 
     def test_sound_without_its_own_start(self):
-        """AVI plays sound from the start of the file, so silence is inserted before it."""
+        """AVI plays sound from the start of the file, so silence is inserted before late sound."""
         source = late("in.ts", 3600)
         for codec in ("pcm_s16le", "libmp3lame", "ac3", "aac"):
             with self.subTest(codec):
@@ -215,4 +215,4 @@ class Wraps(Case):
             self.assertLess(max(p[0] for p in packets(source, "v:0")), 2 * WRAP)
             output = self.lossless(source, "-y")
             self.near(frame_times(output), [step * i + i * 7 % 11 * 0.48 for i in range(216000 // step)],
-                      0.05)  # ffmpeg rounds to its frames
+                      0.05)  # ffmpeg rounded the clip's times to 0.04 s

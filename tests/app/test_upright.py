@@ -2,7 +2,7 @@
 
 from common import *
 
-# By EXIF orientation: the directions on screen of a step right and a step down, as (xx, xy, yx, yy).
+# EXIF orientation: (xx, xy, yx, yy). The sample at (x, y) is shown at (xx x + xy y, yx x + yy y), plus an offset.
 TURNS = {1: (1, 0, 0, 1), 2: (-1, 0, 0, 1), 3: (-1, 0, 0, -1), 4: (1, 0, 0, -1),
          5: (0, 1, 1, 0), 6: (0, -1, 1, 0), 7: (0, -1, -1, 0), 8: (0, 1, -1, 0)}
 ONE = 1 << 16
@@ -153,7 +153,7 @@ class Turned(Case):
         self.assertEqual(stored(source), stored(self.path("out.avi")))
 
     def test_other_angles(self):
-        """A rotation by 45 degrees is reported; one by half a degree is ignored."""
+        """A rotation by 45 degrees is reported; a deviation of half a degree is ignored."""
         source = self.source(None)
         with_matrix(source, 46341, 46341, -46341, 46341)
         self.assertEqual(matrix(self.converted(source, "out.mp4", "--vcodec", "mpeg4")), [46341, 46341, -46341, 46341])

@@ -1,5 +1,4 @@
-"""The tests' own tools: a warm start behaves like a normal one, and the shares of cases of all seeds cover all
-cases."""
+"""The tests' own tools: a warm start behaves like a normal one, and all seeds together draw all cases."""
 
 import subprocess
 import unittest
@@ -45,7 +44,7 @@ class WarmStart(Case):
 
 class Shares(unittest.TestCase):
     def drawn(self, draw, seeds, **more):
-        """The cases drawn by each seed, with $CHECK_SHORT or, by `more`, with a sanitizer."""
+        """The cases that each seed draws with $CHECK_SHORT. `more` may replace SHORT, SANITIZED and SANITIZER."""
         found = []
         for seed in range(7, 7 + seeds):
             with mock.patch.multiple(common, **{"SEED": seed, "SHORT": True, "SANITIZED": False, **more}):

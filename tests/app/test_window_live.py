@@ -192,7 +192,7 @@ class Window(WindowCase):
         self.key("z", "Return", "2", "4", "6", "B", "G", "D", "W", "r", "Tab")
         self.mouse(130, 166, "click", 1)  # beside the value of chroma in the panel
         self.key("W", "Tab", "r")
-        before = self.grab()  # no window manager fills the screen, but the picture is that large
+        before = self.grab()  # without a window manager, lumeq itself makes the window fill the screen
         self.mouse(300, 150, "click", "--repeat", 2, "--delay", 50, 1)
         self.assertTrue(wait_for(lambda: self.changed(before, self.left, self.left + 640) > 0.2),
                         "a double click does nothing")
