@@ -209,7 +209,7 @@ decoding() {
     check "decoded on the GPU, --compare split" same_decoding "$1" --compare split --to 2
 }
 
-# Runs last, because after these faults and hangs one GPU could open no windows.
+# Runs last, because one GPU could open no windows after these faults and hangs.
 losses() {
     check "GPU lost with frames on it, one pass" same_after_loss "$clip" --two-pass off
     check "GPU lost with frames on it, two passes" same_after_loss "$clip" --two-pass on
@@ -389,7 +389,7 @@ sanitizers() {
         # Fewer cases, because under a tool a program takes a hundred times as long.
         program=$(find_program test_cuda_backend)
         cases=5
-        case $tool in racecheck | initcheck) cases=3 ;; esac # others are ten times as fast
+        case $tool in racecheck | initcheck) cases=3 ;; esac # the other tools are ten times as fast
         [ -z "$program" ] || LUMEQ_TEST_CASES=$cases under "$tool" "$program" same_bits
         program=$(find_program test_noise)
         [ -z "$program" ] || under "$tool" "$program" nothing_to_tell

@@ -76,7 +76,7 @@ static inline int made_clip_end(MadeClip *clip)
     if (clip->format)
         avio_closep(&clip->format->pb);
     avformat_free_context(clip->format);
-    return CHECK(clip->ret >= 0, "no clip: %s", av_err2str(clip->ret));
+    return CHECK(clip->ret >= 0, "cannot write the clip: %s", av_err2str(clip->ret));
 }
 
 #endif

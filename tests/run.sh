@@ -150,7 +150,7 @@ run_tests() {
     read -ra counts <<<"$(count "$log")"
     passed=$((passed + counts[0]))
     skipped=$((skipped + counts[2]))
-    # ctest itself may have failed, without any of its tests.
+    # ctest may fail although none of its tests failed.
     [ "$ok" = 1 ] || [ "${counts[1]}" -gt 0 ] || counts[1]=1
     failed=$((failed + counts[1]))
     [ "$ok" = 1 ] || run_alone "$1" "$timeout"

@@ -59,7 +59,7 @@ class CameraCase:
     def waits_until(self, says):
         """Waits for a condition on the log; fails if the run ends first."""
         wait_for(lambda: says() or self.process.poll() is not None)
-        self.assertTrue(says(), "it said: %s" % self.said())
+        self.assertTrue(says(), "lumeq printed: %s" % self.said())
 
     def waits_for(self, text):
         self.waits_until(lambda: text in self.said())

@@ -68,7 +68,7 @@ class Headless(PipeCase, Case):
         self.finished(process, INTERRUPTED)
 
     def test_raw_waits_for_a_slow_reader(self):
-        """While the queue is full, frames that the camera has no room for are dropped and counted. No other is lost."""
+        """While the queue is full, frames that the camera cannot hold are dropped and counted. No other frame is lost."""
         process = self.piped("--record-raw", "--input-format", "yuyv422", "--framerate", "60", "--frames", "150",
                              env=camera_environment(self.folder, "YUYV 640x480@60"))
         self.assertTrue(select.select([process.stdout], [], [], LIVENESS)[0], "nothing is written")

@@ -60,7 +60,7 @@ class Range(Case):
 
 class Format(Case):
     def test_lost_samples(self):
-        """A message names a later format only if it holds more than the first one."""
+        """A message reports a later format only if it has more samples or bits than the first one."""
         kinds = {f: clip("%s.ts" % f, *X264, "-pix_fmt", f, size="64x48", seconds=0.4)
                  for f in ("yuv420p", "yuv444p", "yuv420p10le")}
         for first, second in ("yuv420p", "yuv444p"), ("yuv420p", "yuv420p10le"), ("yuv444p", "yuv420p"):

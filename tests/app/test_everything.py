@@ -344,7 +344,7 @@ class Converted(Case):
         self.assertGreater(max(map(abs, samples[int(2.2 * 8000):int(2.8 * 8000)])), 1000)
 
     def spoil(self, source, numbers, half=False, header=b""):
-        """Overwrites these packets of sound. `half`: only the second half of each; `header`: with these bytes."""
+        """Overwrites these packets of sound with `header` or 0xff. `half`: overwrites only the second half, with noise."""
         found = [p for p in contents(source)["packets"] if p["codec_type"] == "audio"]
         noise = random.Random(1)
         with open(source, "r+b") as f:
@@ -438,7 +438,7 @@ class Part(Case):
     def test_chapters_are_cut_and_shifted(self):
         for name in some(("out.mkv", "out.mp4")):
             output = self.converted(everything(), name, *QUICK, "--ss", "0.5", "--to", "2")
-            zero = 0.52 - frame_times(output)[0]  # the output's 0 in the input, where the first frame is at 0.52
+            zero = 0.52 - frame_times(output)[0]  # input time at the output's 0; the first frame is at 0.52
             self.assertTrue(0.5 <= zero <= 0.52, zero)
             self.assertEqual([c[2] for c in chapters(output)], ["One", "Two"], name)
             self.near([t for c in chapters(output) for t in c[:2]], [0, 1 - zero, 1 - zero, 2 - zero], 0.0015, name)

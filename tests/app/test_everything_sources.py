@@ -22,7 +22,7 @@ class Times(Case):
                 self.same_distances(source, self.path("out.mkv"))
 
     def same_distances(self, source, output):
-        """Checks that frames and sound keep their distance from the first frame. Up to two hidden packets may lead."""
+        """Checks that frames and sound keep their distance from the first frame. Up to two hidden sound packets may come first."""
         a, b = frame_times(source), frame_times(output)
         self.near([t - a[0] for t in a], [t - b[0] for t in b], 0.0015)
         self.assertLess(b[0], 0.04)

@@ -40,7 +40,7 @@ def flv_tags(path):
 
 
 def other_headers(path):
-    """Writes 1 s of video, then 7 s with other codec headers, which are stored once. Returns the number of frames."""
+    """Writes 1 s of video, then 7 s with other codec headers; each header is stored once. Returns the number of frames."""
     flv = ("-f", "flv", "-flvflags", "no_sequence_end", "-g", 25)
     first, second = (flv_tags(clip(name, *H264, *more, *flv, seconds=seconds, source=DARK)) for name, more, seconds in (
         ("first.flv", (), 1), ("second.flv", ("-x264-params", "cabac=0:8x8dct=0", "-refs", 4), 7)))

@@ -277,8 +277,8 @@ class Look(Case):
             self.assertEqual(before[:bar], after[:bar])
             self.assertEqual(before[-bar:], after[-bar:])
             self.assertNotEqual(before, after)
-        # The bars have no influence: the picture equals one without bars. Both are gray, because in colour haze
-        # would be cleared, by cells of the whole frame.
+        # The bars have no influence: the picture equals one without bars. Both are gray, because in
+        # colour haze would be cleared in cells that divide the whole frame.
         gray = "format=gray,format=yuv420p,"
         boxed = clip("boxed-gray.mkv", *FFV1, size="320x180", seconds=0.4,
                      filters=gray + "crop=320:120,pad=320:184:0:32:color=black")
@@ -295,7 +295,7 @@ class Look(Case):
         return mean(source), mean(self.lossless(source, *options))
 
     def test_a_covered_lens_is_black_in_one_pass(self):
-        # One pass must decide from the first frame as two passes do.
+        # In one pass, the first frame must be treated as in two passes.
         lens = clip("lens.mkv", *FFV1, seconds=0.4, source="color=0x020202:size=320x180:rate=25,format=gray,"
                     "noise=alls=10:allf=t:all_seed=1,format=yuv420p")
         before, after = self.light(lens, "--two-pass", "off")

@@ -341,7 +341,7 @@ class Window(OutputCase, WindowCase):
 
         def is_plain():
             given = self.numbers_given()[-5:]
-            return given == sorted(given) and given[-1] < 1 << 12  # mirrored, its lowest bit is the highest
+            return given == sorted(given) and given[-1] < 1 << 12  # in a mirrored number, the lowest bit is the highest
         self.assertTrue(wait_for(is_plain), "the pictures stay mirrored")
         self.key("q")
         self.finished(process)

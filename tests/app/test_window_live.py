@@ -53,7 +53,7 @@ class Window(WindowCase):
     @unittest.skipUnless(os.environ.get("ATTACKER_LIBRARY"), "run by ctest, which builds the library")
     @unittest.skipIf(SANITIZED, "the sandbox is off with a sanitizer")
     def test_calls_that_no_player_needs(self):
-        """A hijacked decoder cannot make calls that no player needs. Otherwise a window is not sandboxed."""
+        """A hijacked decoder cannot make calls that no player needs. Apart from these, a window is not sandboxed."""
         film, other = (make(self.path(name), *X264) for name in ("film.mkv", "other.mkv"))
         server = subprocess.Popen(["sleep", "600"])
         self.addCleanup(server.wait)

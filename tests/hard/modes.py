@@ -112,7 +112,7 @@ UNTRIED = {
     "loop": "never ends", "loop-all": "never ends",
     "shuffle": "for lists",
     "remember": "writes the user's settings; tests/app/test_window.py",
-    "sub-file": "fuzzed by itself",
+    "sub-file": "needs a second file; tests/player/test_subtitle_files.c",
     "quiet": "every trial is quiet", "verbose": "no fixed number of lines",
     "network": "the default", "reconnect": "URLs", "no-reconnect": "URLs", "network-timeout": "URLs",
     "password-file": "URLs",

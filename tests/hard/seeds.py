@@ -102,7 +102,7 @@ def seed(name):
         make(name, os.path.join(work, os.path.basename(path)), work)
         try:
             os.rename(os.path.join(work, os.path.basename(path)), path)
-        except OSError:  # another test was faster: no folder replaces its folder
+        except OSError:  # another test has made this folder meanwhile
             pass
         shutil.rmtree(work)
     return path
