@@ -15,10 +15,10 @@ typedef struct Apply {
     const LumeqApplyJob *job;
     LumeqRect active;
     LumeqImage in, out; /* the active picture, or one of its fields */
-    int chroma_rows;    /* in the active picture */
+    int chroma_rows;    /* in `in` */
     int luma, chroma;   /* whether to write luma, chroma */
     int lift_luma, lift_chroma;
-    LiftedPicture lifted; /* if one of them is lifted */
+    LiftedPicture lifted; /* set if one of them is not 0 */
     size_t lift_size;     /* size of each band's memory for the filter */
     int bands;
 } Apply;
@@ -32,7 +32,7 @@ int lumeq_count_bands(const CpuTeam *team, const LumeqImage *image)
     return bands < 1 ? 1 : bands;
 }
 
-/* Changes the number of unused low bits. */
+/* Changes output samples from `in_shift` unused low bits to out->shift. */
 static void shift_rows(const LumeqImage *out, int plane, int from, int rows, int in_shift)
 {
     const int count = (int)(lumeq_row_size(out, plane) / 2);
@@ -239,8 +239,8 @@ static int apply_fields(const Apply *whole)
     return ret;
 }
 
-/* True if output luma must be bounded: a cell of the table is raised (curve_is_raised()), there are
- * tiles or cleared haze, and chroma is scaled, outside the reference. */
+/* True if output luma must be bounded: outside the reference, with scaled chroma, if luma may rise
+ * because of a raised cell of the table, tiles or cleared haze. */
 static int bounds_luma(const LumeqApplyJob *job)
 {
     const CurveGain *gain = job->table->gain;
@@ -250,7 +250,7 @@ static int bounds_luma(const LumeqApplyJob *job)
     return raised && job->write > 1 && job->curve.chroma && !job->curve.reference;
 }
 
-/* Limits the rise of luma where the input, without the colour of haze, is saturated. */
+/* Limits the rise of luma in saturated pixels; the haze's colour does not count as saturation. */
 static void bound_band(void *priv, int band)
 {
     const Apply *a = priv;
@@ -281,7 +281,7 @@ static void bound_band(void *priv, int band)
     }
 }
 
-/* Clears haze from output luma by cells. */
+/* Clears haze from output luma, cell by cell. */
 static void clear_band(void *priv, int band)
 {
     const Apply *a = priv;

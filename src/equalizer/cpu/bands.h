@@ -8,7 +8,7 @@
 #include "equalizer/cpu/kernels.h"
 #include "equalizer/cpu/workers.h"
 
-/* Bytes of luma to measure at once: small enough for the caches, with little overhead. */
+/* Bytes of luma to measure at once: they fit the caches, and the overhead is small. */
 #define CPU_STRIP_BYTES (1024 * 1024)
 
 typedef struct BandCounts {
@@ -30,7 +30,7 @@ typedef struct CpuTeam {
 /* The number of bands for a picture of this size: 1..threads. */
 int lumeq_count_bands(const CpuTeam *team, const LumeqImage *image);
 
-/* The first row of a band, of `rows` in all. */
+/* The first row of a band, if `rows` rows are divided into `bands`. */
 static inline int lumeq_band_start(int rows, int band, int bands)
 {
     return (int)((int64_t)rows * band / bands);
@@ -49,7 +49,7 @@ static inline void *lumeq_component(const LumeqImage *image, int i, int y)
     return (uint8_t *)lumeq_row(image, 1, y) + i * (image->depth > 8 ? 2 : 1);
 }
 
-/* Histograms the metered part of some rows. */
+/* Adds the metered samples of rows [from, to) to `hist`. */
 static inline void lumeq_count_rows(const CpuTeam *team, uint32_t *hist, const LumeqImage *in,
                                     const CurveParams *params, int from, int to)
 {
@@ -72,7 +72,7 @@ void lumeq_cpu_convert(const CpuTeam *team, const LumeqPixelsJob *job);
 /* Writes the job's output. Returns 0 or, only if the picture is lifted, LUMEQ_ERR_MEMORY. */
 int lumeq_cpu_apply(CpuTeam *team, const LumeqApplyJob *job);
 
-/* Copies samples of one component, `from_step` and `to_step` apart. */
+/* Copies `count` samples of a component, which are `from_step` and `to_step` samples apart. */
 #define DEFINE_TAKE(bits)                                                                          \
     static inline void take##bits(uint##bits##_t *to, int to_step, const uint##bits##_t *from,     \
                                   int from_step, int count)                                        \

@@ -7,7 +7,7 @@
 #include "equalizer/bars.h"
 
 /* Counts the lit samples of rows or columns in [from, to) of a frame that starts at `src`, and
- * stores them at their places in LumeqCounts.lit. Threads may work on different lines. */
+ * stores them at their places in LumeqCounts.lit. Threads may work on different rows or columns. */
 void lumeq_profile_rows(const BarsParams *params, uint8_t *lit_rows, const void *src,
                         ptrdiff_t stride, int from, int to);
 void lumeq_profile_columns(const BarsParams *params, uint8_t *lit_columns, const void *src,

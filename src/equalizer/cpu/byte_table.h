@@ -8,12 +8,12 @@
 #include "equalizer/cpu/vector.h"
 
 #define PARTS 16
-#define HALF (PARTS / 2) /* parts that an index reaches, as a signed byte */
+#define HALF (PARTS / 2) /* number of parts that a signed byte can index */
 
 /*
- * The parts, and the XOR of each with the part before. A lookup XORs shuffles of one part after the
- * other, and subtracts 16 from the index in between. As a shuffle gives 0 for a negative index, the
- * result is the entry in the index's own part.
+ * `differs`: each part XOR the part before. A lookup shuffles the first part, then `differs` of
+ * each later one with an index that is 16 less every time, and XORs the results. A shuffle gives 0
+ * for a negative index, so these XORs end with the entry in the index's own part.
  */
 typedef struct ByteTable {
     __m128i part[PARTS], differs[PARTS];
@@ -29,7 +29,7 @@ static inline ByteTable byte_table(const uint8_t *bytes)
     return table;
 }
 
-/* The table of byte number `at` of 256 values, which are `step` bytes apart. */
+/* The table of byte `at` of each of 256 values, which are `step` bytes apart. */
 static inline ByteTable byte_of(const void *numbers, int step, int at)
 {
     uint8_t bytes[256];
@@ -72,8 +72,8 @@ static inline Window block_window(const __m256i code[HALVES])
 #endif
 }
 
-/* Number of blocks whose windows are found before the lookup: a loop over parts would stall if
- * their number were known late. */
+/* Number of blocks whose windows are found before the lookup: otherwise the loop over parts would
+ * stall until it knows their number. */
 #define SOME_BLOCKS 16
 
 static inline int some_blocks(int width, int x)
@@ -116,8 +116,8 @@ static inline void look_up_bytes(__m256i (*found)[HALVES], const ByteTable *tabl
 
 #else
 
-/* XORs the entries in some parts of `count` tables, for HALVES_AT_ONCE halves; `count` and `half`
- * are constants. */
+/* Looks up HALVES_AT_ONCE halves from `half` on in some parts of `count` tables, and XORs the
+ * entries into `found`. `count` and `half` are constants. */
 static inline __attribute__((always_inline)) void
 look_up_parts(__m256i (*found)[HALVES], const ByteTable *tables, int count, int first, int parts,
               const __m256i code[HALVES], int half)
@@ -163,8 +163,8 @@ static inline __attribute__((always_inline)) void look_up_bytes(__m256i (*found)
 
 #endif
 
-/* Joins bytes to values of 16 bits, within each lane. If the codes were packed within lanes, the
- * values are in the order of the samples. */
+/* Joins bytes to values of 16 bits, within each lane. Packing samples to codes also works within
+ * lanes, so this restores the order of the samples. */
 static inline void join_bytes(__m256i number[2 * HALVES], const __m256i low[HALVES],
                               const __m256i high[HALVES])
 {

@@ -1,5 +1,5 @@
 /*
- * Chroma in vectors: the means of luma are looked up in byte tables of gains, by shuffles. Tiles,
+ * Scales chroma in vectors. Shuffles look up the gains for the means of luma in byte tables. Tiles,
  * and blocks with limited gains, use loops that the compiler vectorizes. Without tiles, gains are
  * at most CURVE_GAIN_MOST; lifted pictures, whose gains may be higher, use the filter instead.
  */
@@ -47,7 +47,7 @@ static inline int32_t chroma_max(int32_t a, int32_t b)
 static inline void chroma_look_up(GainBlock *restrict block, const ChromaRow *row,
                                   const uint16_t *mean)
 {
-    uint32_t over[CHROMA_BLOCK][2]; /* gain, with `from` in the upper half; `to` */
+    uint32_t over[CHROMA_BLOCK][2]; /* [0]: gain, and `from` in the upper half; [1]: `to` */
     for (int i = 0; i < CHROMA_BLOCK; i++)
         memcpy(over[i], &row->over[mean[i]], sizeof(over[i]));
     for (int i = 0; i < CHROMA_BLOCK; i++) {
@@ -57,7 +57,7 @@ static inline void chroma_look_up(GainBlock *restrict block, const ChromaRow *ro
     }
 }
 
-/* The output of the tiles on both sides for the luma means of pixels from `x` on, like
+/* Outputs of the tiles to the left and to the right for the luma means of pixels from `x` on, like
  * tile_column(). */
 static inline void chroma_tile_columns(uint32_t *restrict left, uint32_t *restrict right,
                                        const ChromaTiles *tiles, const uint16_t *mean, int x)
@@ -84,8 +84,8 @@ static inline void chroma_tile_columns(uint32_t *restrict left, uint32_t *restri
     }
 }
 
-/* out / in, in units of CURVE_GAIN_ONE, at most 4. Both are below 2^17, so they are exact in
- * float32, and the quotient is at most rounded up to an integer. */
+/* out / in, at most 4, times CURVE_GAIN_ONE. Both are below 2^17, so they are exact in float32, and
+ * at worst the quotient is rounded up to the next integer; then 1 is subtracted. */
 static inline int32_t chroma_ratio(int32_t in, int32_t out)
 {
     const float most = 4 * CURVE_GAIN_ONE;
@@ -157,7 +157,7 @@ static inline void chroma_block(ChromaCodes codes, const uint16_t *mean, const C
         chroma_scale(codes[i], &block, row);
 }
 
-/* Input and output of row `y`: both components, and two rows of luma, or one twice. */
+/* Input and output of a row: both components, and two rows of luma, or one row twice. */
 typedef struct ChromaLines {
     void *to[2];
     const void *from[2], *luma[2];
@@ -179,8 +179,8 @@ static inline ChromaLines chroma_lines(const LumeqChromaRows *r, int y)
 #define CHROMA_CODE_16(row, sample) chroma_min((int32_t)(sample) >> (row)->shift, (row)->last)
 
 /*
- * For samples of this many bits. If a pixel covers only one row of luma, that row is used twice,
- * which gives the same mean. Interleaved components are read and written together.
+ * Functions for samples of `bits` bits. If a pixel covers only one row of luma, that row is used
+ * twice, which gives the same mean. Interleaved components are read and written together.
  */
 #define DEFINE_CHROMA_BLOCKS(bits)                                                                 \
     static inline void chroma_means##bits(uint16_t *restrict mean, const uint##bits##_t *a,        \
@@ -373,8 +373,8 @@ static inline void store_codes8(uint8_t *const to[2], __m256i code[2][HALVES], i
     }
 }
 
-/* Looks up the gains of a block's pixels in 16 bits, in the order of the codes. Returns true if any
- * gain is limited. */
+/* Looks up the gains of a block's pixels as 16-bit values, in the order of the codes. Returns true
+ * if any gain must be limited. */
 static inline int look_up_gains8(__m256i gain[VECTORS], __m256i code[2][HALVES],
                                  const uint8_t *mean, Window window, const GainBytes *gains)
 {
@@ -400,7 +400,7 @@ static inline __m256i scale_bytes(__m256i code, __m256i gain, const ChromaGains 
     return _mm256_add_epi16(scale_within(off, off, gain, gains->add, one, 12, legal), middle);
 }
 
-/* Returns 0, and writes nothing, if a gain is limited. `step`: distances between samples of a
+/* Returns 0, and writes nothing, if a gain must be limited. `step`: distances between samples of a
  * component in input and output. */
 static inline __attribute__((always_inline)) int
 scale_block8(uint8_t *const to[2], const uint8_t *const from[2], const int step[2],
@@ -527,7 +527,7 @@ static inline void find_means16(ChromaMeans *means, const uint16_t *a, const uin
     find_byte_windows(means->windows, means->mean, blocks);
 }
 
-/* Scales a block with limited gains. */
+/* Scales a block in which gains must be limited. */
 #define DEFINE_SCALE_ENDED(bits)                                                                   \
     static void scale_ended##bits(uint##bits##_t *const to[2],                                     \
                                   const uint##bits##_t *const from[2], const int step[2],          \

@@ -10,12 +10,12 @@
 #include "equalizer/cpu/vector.h"
 
 /*
- * Samples are counted either one by one, in enough tables to keep equal neighbours from waiting for
- * each other, or in pairs, because the CPU stores only one counter per cycle. A pair is stored as
- * one of its codes, in the low byte, and the distance up to the other code, modulo 256, in the high
- * byte. The first code is chosen so that this distance is at most 128. Counters of pairs are bytes,
- * so that they stay in or near the first-level cache; when a counter overflows, its 256 pairs are
- * counted as samples.
+ * Small pictures are counted sample by sample, in several tables alternately, because equal
+ * neighbours would wait for each other's counter. Large ones are counted in pairs, because the CPU
+ * stores only one counter per cycle. A pair's number has one of its codes in the low byte and the
+ * distance up to the other code, modulo 256, in the high byte; the first code is chosen so that the
+ * distance is at most 128. Counters of pairs are bytes, to stay in or near the first-level cache;
+ * when one overflows, its 256 pairs are counted as samples.
  */
 #define TABLES 8
 #define WAYS 129

@@ -27,15 +27,15 @@ static inline GainLimit gain_limit(uint32_t from, uint32_t to, uint32_t range, i
     return (GainLimit){reach < room ? reach : room, (off > 0 ? range - to : to) << (15 - down)};
 }
 
-/* Conditions are masks of all ones or 0: the compiler does not vectorize the division otherwise. */
+/* Conditions are masks (all ones or 0): otherwise the compiler does not vectorize the division. */
 static inline uint32_t gain_exceeds(uint32_t gain, GainLimit limit)
 {
     return -(uint32_t)(limit.used * gain > limit.most);
 }
 
-/* The gain, limited to most / used, rounded down, or to CURVE_GAIN_KEPT if that is more. `most` and
- * `used` are exact in float32, and the quotient, below 2^16 where it matters, is at most rounded up
- * to the next integer. */
+/* Limits the gain to most / used, rounded down, or to CURVE_GAIN_KEPT if that is more. `most` and
+ * `used` are exact in float32. The quotient is below 2^16 if the gain exceeds it; if it is rounded
+ * up to the next integer, 1 is subtracted. */
 static inline uint32_t gain_limited(uint32_t gain, GainLimit limit)
 {
     const float used = (float)(int32_t)(limit.used | (limit.used == 0));

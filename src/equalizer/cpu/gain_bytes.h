@@ -1,11 +1,11 @@
-/* Chroma in vectors: means of luma, byte tables of gains, and scaling. */
+/* Vector functions for chroma: means of luma, gains from byte tables, and scaling. */
 #ifndef LUMEQ_GAIN_BYTES_H
 #define LUMEQ_GAIN_BYTES_H
 
 #include "equalizer/cpu/byte_table.h"
 #include "equalizer/curve_types.h"
 
-/* By cell: the two bytes of the gain, and curve_free(). */
+/* Tables by cell: the two bytes of the gain, and curve_free(). */
 typedef struct GainBytes {
     ByteTable gain[2], free;
 } GainBytes;
@@ -39,7 +39,7 @@ static inline __attribute__((always_inline)) void look_up_gains(__m256i gain[2 *
     join_bytes(free, none, found[2]);
 }
 
-/* Rounded means of 2x2 samples, or of two samples given twice. */
+/* Rounded means of 2x2 samples from the rows `a` and `b`, which may be the same row. */
 static inline __m256i means_of_4(const uint8_t *a, const uint8_t *b)
 {
     const __m256i ones = _mm256_set1_epi8(1), two = _mm256_set1_epi16(2);
@@ -52,7 +52,7 @@ static inline __m256i means_of_4(const uint8_t *a, const uint8_t *b)
     return swap_middle(_mm256_packus_epi16(half[0], half[1]));
 }
 
-/* Sums of neighbouring codes. */
+/* Sums of pairs of neighbouring codes. */
 static inline __m256i sums_of_2(const uint16_t *samples, int shift, __m256i last)
 {
     const __m256i codes = _mm256_min_epu16(_mm256_srli_epi16(load_vector(samples), shift), last);
@@ -75,8 +75,8 @@ static inline __m256i deep_means_of_4(const uint16_t *a, const uint16_t *b, int 
     return alternate_halves(packed);
 }
 
-/* Scales sixteen components: (off * gain + add * one) >> down, clamped to the legal codes or to the
- * input. Values saturate at 16 bits, beyond all legal codes. */
+/* Scales sixteen distances from gray: (off * gain + add * one) >> down, clamped to legal codes or
+ * to the input `was`. Results saturate at 16 bits, beyond all legal codes. */
 static inline __m256i scale_within(__m256i off, __m256i was, __m256i gain, __m256i add, __m256i one,
                                    int down, const CurveLegal *legal)
 {

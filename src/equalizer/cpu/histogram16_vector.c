@@ -24,11 +24,11 @@ static inline int all_equal(const __m256i codes[DEEP_VECTORS])
 }
 
 /*
- * The CPU stores only one counter per cycle. So neighbours are counted in pairs, if the codes of
- * each pair among DEEP_STEP samples are less than WAYS apart. A pair is stored as its lower code
- * and the distance to the other code. There is a row of counters for each distance. WAY_ROOM, the
- * length of a row, is chosen so that similar pairs in different rows do not collide in the low bits
- * of their addresses either.
+ * The CPU stores only one counter per cycle, so neighbours are counted in pairs. A step of
+ * DEEP_STEP samples is counted in pairs if the codes of each pair are less than WAYS apart. For
+ * each distance between codes there is a row of counters, by the lower code. WAY_ROOM, the length
+ * of a row, is chosen so that similar pairs in different rows do not collide in the low bits of
+ * their addresses either.
  */
 #define PAIR_BINS 1024
 #define WAYS 32

@@ -6,14 +6,14 @@
 
 /*
  * A picture is counted in blocks. The codes are divided into groups of eight neighbouring codes;
- * most blocks have codes of few groups. For eight adjacent samples, the bits of one byte mark those
- * in a group, and the bits of eight more bytes mark those with the first, second, ... code of any
- * group. ANDing the former with each of the latter and counting bits counts each code of the group,
- * 64 samples at a time in a register. Blocks with more groups use counters in memory, which need
- * one store per sample.
+ * most blocks have codes of few groups. For each eight adjacent samples, one byte per group has a
+ * bit for each sample in the group, and eight more bytes have a bit for each sample with the first,
+ * second, ... code of any group. ANDing a group's byte with the eight others and counting bits
+ * counts each code of the group, 64 samples per register. Blocks with more groups use counters in
+ * memory, which need a store per sample or pair.
  */
 #define BLOCK_VECTORS 3                 /* of 64 samples, side by side */
-#define BLOCK_ROWS (31 / BLOCK_VECTORS) /* lanes count 8 samples at a time, up to 255 */
+#define BLOCK_ROWS (31 / BLOCK_VECTORS) /* a lane of 8 bits counts 8 samples per vector */
 #define MOST_GROUPS 8
 #define ALL_GROUPS 32
 
@@ -70,9 +70,9 @@ static inline void add_bytes(GroupCounts *counts, int group, __m512i bytes)
     _mm512_storeu_si512(odd, _mm512_add_epi16(_mm512_loadu_si512(odd), new_odd));
 }
 
-/* Counts a block whose codes are all in `groups` groups, a constant. The instruction for 8x8 bit
- * matrices transposes eight bytes if they are the matrix and powers of two the vectors; with the
- * same power in all vectors, it extracts one bit of each byte eight times. */
+/* Counts a block whose codes lie in `groups` groups (a constant) from `first_group` on. gf2p8affine
+ * multiplies bytes by a matrix of 8x8 bits. Different powers of two as bytes transpose the matrix;
+ * the same power of two in all bytes extracts that bit of all its rows, eight times. */
 static inline __attribute__((always_inline)) void
 count_groups(GroupCounts *counts, const Block *block, int first_group, int groups)
 {
@@ -141,10 +141,10 @@ static inline Block block_at(const Block *strip, int vector)
                    left < BLOCK_VECTORS ? left : BLOCK_VECTORS, strip->rows};
 }
 
-#define BLOCKS_LOOKED_AT 4 /* check one of this many */
+#define BLOCKS_LOOKED_AT 4 /* has_many_codes() checks one of this many */
 
-/* Checks the first row of some blocks. Blocks with many codes are counted faster along whole rows.
- */
+/* True if more than half of the checked blocks have many codes in their first row, so that counting
+ * along whole rows is faster. */
 static inline int has_many_codes(const Block *strip)
 {
     int blocks = 0, wide = 0;

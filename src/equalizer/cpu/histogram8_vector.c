@@ -4,9 +4,9 @@
 #include "equalizer/cpu/vector.h"
 
 /*
- * A picture is counted in blocks. In real pictures, the codes of most blocks lie in a small range.
- * 32 samples at a time are compared with each code of the range, and the matches add up in
- * registers. Blocks with a larger range use counters in memory, which need a store per sample.
+ * A picture is counted in blocks. The codes of most blocks lie in a small range. 32 samples at a
+ * time are compared with each code of the range, and the matches add up in registers. Blocks with a
+ * larger range use counters in memory, which need a store per sample or pair.
  */
 #define BLOCK_WIDTH 64
 #define BLOCK_VECTORS (BLOCK_WIDTH / 32)
@@ -99,7 +99,7 @@ static void add_codes(uint32_t *hist, const CodeCounts *counts)
     }
 }
 
-/* Checks some blocks of the strip. Blocks with many codes are counted faster along whole rows. */
+/* True if over 7/8 of the checked blocks have many codes: then whole rows are counted faster. */
 static inline int has_many_codes(const Block *strip)
 {
     int blocks = 0, wide = 0;

@@ -20,7 +20,7 @@ typedef void LumeqHistogramKernel(uint32_t *hist, const void *src, ptrdiff_t str
 typedef uint64_t LumeqSumKernel(const void *src, ptrdiff_t stride, int width, int height,
                                 const CurveParams *params);
 
-/* Sums up each of `columns` adjacent blocks, in this frame and the one before. */
+/* Finds the sums of `columns` adjacent blocks of this frame and the previous one. */
 typedef void LumeqApartKernel(NoiseSums *sums, const void *now, ptrdiff_t now_stride,
                               const void *before, ptrdiff_t before_stride, int columns,
                               const CurveParams *params);
@@ -47,8 +47,7 @@ typedef struct LumeqChromaRows {
     const TileTables *tables;
 } LumeqChromaRows;
 
-/* Scales chroma by the gain for the mean of the luma that it covers, from the table or the tiles.
- */
+/* Scales chroma by the gain for the mean of its luma, from the table or the tiles. */
 typedef void LumeqChromaKernel(const LumeqChromaRows *rows, const CurveTable *table,
                                const CurveParams *params);
 
@@ -128,7 +127,7 @@ void lumeq_kernels_neon(LumeqKernels *kernels);
 
 LumeqTileRowKernel lumeq_tile_row8, lumeq_tile_row16; /* the reference */
 
-/* Kernels of vector.h in files of their own, for each instruction set. */
+/* Vector kernels that have files of their own, for each instruction set. */
 #define LUMEQ_VECTOR_KERNELS(set)                                                                  \
     LumeqHistogramKernel lumeq_histogram8_##set, lumeq_histogram16_##set;                          \
     LumeqChromaKernel lumeq_chroma8_##set, lumeq_chroma16_##set;                                   \

@@ -3,13 +3,13 @@
 #include "equalizer/cpu/kernels.h"
 #include "equalizer/cpu/kernels_common.h"
 
-/* The mask of the samples that are left, at most a vector. */
+/* The mask of the first `left` samples of a vector, or of all. */
 static inline __mmask64 samples_left(int left)
 {
     return left < 64 ? (UINT64_C(1) << left) - 1 : UINT64_MAX;
 }
 
-/* `low`: the fractions of nodes, to which the row's dither or rounding is added; NULL: none. */
+/* Maps rows through `high`. `low`: fractions of nodes, to add dither or rounding to; NULL: none. */
 static inline __attribute__((always_inline)) void
 look_up_rows(uint8_t *to, ptrdiff_t to_stride, const uint8_t *from, ptrdiff_t from_stride,
              int width, int height, int first, const ByteTable *high, const ByteTable *low,

@@ -14,7 +14,7 @@ static inline void fetch_ahead(const void *samples)
     __builtin_prefetch((const void *)((uintptr_t)samples + FETCHED_AHEAD));
 }
 
-/* Number of deep samples that are converted to codes together. */
+/* Number of samples above 8 bits that are converted to codes together. */
 #define DEEP_STEP 64
 
 /* Minimum and maximum in lanes of 16 bits. */
@@ -47,7 +47,7 @@ static inline int16_t most(int16_t a, int16_t b)
         return sum;                                                                                \
     }
 
-/* Splits nodes into codes and 8 fraction bits, whose sum with the dither may carry into the code. A
+/* Splits nodes into codes and 8 fraction bits; dither, added to these, may carry into the code. A
  * node past the last code becomes the last code with a fraction of 255; its carry saturates. */
 static inline void split_nodes(uint8_t *high, uint8_t *low, const CurveTable *table)
 {

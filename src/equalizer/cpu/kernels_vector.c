@@ -42,7 +42,7 @@ static inline uint32_t pair_sum(__m256i sums, int block)
     return (uint32_t)(_mm_cvtsi128_si32(half) + _mm_extract_epi32(half, 2));
 }
 
-/* Two blocks per vector, or one with an empty half. */
+/* Finds the sums of two blocks, side by side in a vector, or of one beside zeros. */
 static inline void find_apart8(NoiseSums *sums, const uint8_t *now, ptrdiff_t now_stride,
                                const uint8_t *before, ptrdiff_t before_stride, int blocks)
 {
@@ -76,7 +76,7 @@ static void apart8(NoiseSums *sums, const void *now, ptrdiff_t now_stride, const
                     1);
 }
 
-/* Sums 16 numbers of 16 bits, in four lanes of 64. */
+/* Sums 16 numbers of 16 bits: four 64-bit lanes, which add up to the total. */
 static inline __m256i sum_of_16(__m256i numbers)
 {
     const __m256i zero = _mm256_setzero_si256();
@@ -113,7 +113,7 @@ static const Window whole_table = {0, PARTS};
 #define VECTORS (VECTOR_REGISTERS / 4) /* looked up together, so that each part is loaded once */
 #define STEP (32 * VECTORS)
 
-/* XORs the entries of `parts` parts, from part `first` on. `at`: indices from that part's start. */
+/* XORs into `found` the entries in `parts` parts from `first` on. `at`: index less 16 * first. */
 static inline void look_up_half(__m256i found[VECTORS], const ByteTable *table, int first,
                                 int parts, __m256i at[VECTORS])
 {
@@ -150,7 +150,7 @@ static inline void look_up(__m256i found[VECTORS], const ByteTable *table, Windo
 }
 
 typedef struct Tables {
-    ByteTable high, low; /* of nodes; otherwise `high` has the codes */
+    ByteTable high, low; /* codes and fractions of nodes; without nodes, `high` has the codes */
 } Tables;
 
 static inline void apply_step(uint8_t *dst, const uint8_t *src, const Tables *tables, Window window,
@@ -251,8 +251,8 @@ static void nodes8(void *dst, ptrdiff_t dst_stride, const void *src, ptrdiff_t s
     }
 }
 
-/* Loads and stores many samples at a time: loading or storing each would take longer than packing
- * them. */
+/* Looks up eight samples. Codes and results are packed, because loading and storing them one by one
+ * would take longer. */
 static inline __m128i look_up_eight(const uint16_t *table, const uint64_t codes[2])
 {
     const uint64_t a = codes[0], b = codes[1];
@@ -371,7 +371,7 @@ static void nodes16(void *dst, ptrdiff_t dst_stride, const void *src, ptrdiff_t 
 #define TILE_BLOCK 32 /* samples; a multiple of the dither's period of 8 */
 #define TILE_PERIOD 8
 
-/* In lanes of 32 bits: entries of the tables of the tiles on both sides. */
+/* Output values of the tiles to the left and to the right, by sample. */
 typedef struct TileBlock {
     uint32_t left[TILE_BLOCK], right[TILE_BLOCK];
 } TileBlock;
@@ -396,7 +396,7 @@ static inline void tile_look_up(TileBlock *restrict block, const TilePiece *at, 
     }
 }
 
-/* `add` starts with the block's first sample. */
+/* `add`: dither or rounding, from the block's first sample on. */
 static inline void tile_weigh(uint32_t *restrict codes, const TileBlock *block, const TilePiece *at,
                               const uint32_t *add, uint32_t last)
 {

@@ -17,8 +17,8 @@
  * the first-level cache. */
 #define ODD_LINES 32
 
-/* Rows by which each stage lags behind the source, and rows that each needs beyond the filtered
- * ones. */
+/* LAG: rows by which a stage is behind the source. REACH: rows that a stage computes above and
+ * below those to filter. */
 #define MEAN_LAG 2
 #define SMOOTH_LAG 3
 #define TOLERANCE_LAG 5
@@ -95,7 +95,7 @@ static Band open_band(const LiftedPicture *picture, int plane, void *memory, int
     return band;
 }
 
-/* True if row y is to be computed, or is at most `reach` rows away. */
+/* True if row y is at most `reach` rows away from the rows to compute, or one of them. */
 static int is_wanted(const Band *band, int y, int reach)
 {
     return y >= 0 && y < band->rows && y >= band->y - reach && y < band->end + reach;
@@ -136,9 +136,8 @@ static void pass_down(const Band *band, const Passes *p, int i, const int16_t *q
         lift_mirror(p->row, width, p->steps[i + 1]);
 }
 
-/* Adds row y, `from`, whose ends are mirrored for the first step, if it is needed. Runs all steps
- * as far as their rows are complete. Returns row y - reach[0], which is then finished, or NULL if
- * that row is not wanted. */
+/* Takes row y at `from`, with ends mirrored for the first step, and runs each step as far as its
+ * rows are complete. Returns row y - reach[0], now finished, or NULL if that row is not wanted. */
 static const int16_t *filter_row(const Band *band, Passes *p, const int16_t *from,
                                  const Ring *quarter, int y)
 {
@@ -159,7 +158,7 @@ typedef struct Luma {
     Band band;
     Passes passes;
     int noisy, past;
-    int margin; /* margin of the first step */
+    int margin; /* samples to mirror for the first step */
     Ring now, past_rows[LIFT_PAST], apart[LIFT_PAST];
     Ring still, mean, smooth, quarter;
     int16_t *row; /* a row after the speck filter */
@@ -240,7 +239,7 @@ static void tolerance_row(Luma *l, int y)
     }
 }
 
-/* Prepares a row to filter, and its tolerance. */
+/* Returns a row for the a-trous filter, and finds its tolerance. */
 static const int16_t *prepare_row(Luma *l, int y)
 {
     const int16_t *rows[3];

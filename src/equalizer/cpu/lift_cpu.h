@@ -21,8 +21,8 @@ typedef struct LiftedPicture {
 /* Size of one band's memory. */
 size_t lumeq_lift_memory(const LiftedPicture *picture);
 
-/* Writes rows [y, end) of the output. Threads may work on different rows, each in its own memory,
- * aligned to 64 bytes, of any content. */
+/* Writes rows [y, end) of the output. Threads may work on different rows, each with memory of its
+ * own, aligned to 64 bytes; its content does not matter. */
 void lumeq_lift_luma(const LiftedPicture *picture, void *memory, int y, int end);
 void lumeq_lift_chroma(const LiftedPicture *picture, void *memory, int y, int end);
 

@@ -2,8 +2,8 @@
  * Row kernels of the filter for lifted pictures. tests/lift/README.md describes the arithmetic. At
  * every depth, samples are 8-bit codes with 6 fraction bits (Q6), in 16 bits.
  *
- * Rows are in the filter's memory: LIFT_MARGIN samples before and after a row may be read, and its
- * whole last LIFT_BLOCK may be written. Samples beyond the picture are undefined unless said to be
+ * Rows are in the filter's memory: kernels may read LIFT_MARGIN samples before and after a row, and
+ * write all of its last LIFT_BLOCK. Samples beyond the picture are undefined unless said to be
  * mirrored.
  */
 #ifndef LUMEQ_LIFT_KERNELS_H
@@ -36,7 +36,7 @@ static inline void lift_mirror(int16_t *row, int width, int margin)
     }
 }
 
-/* Size in bytes of LiftRow.prepared, which kernels may fill once per picture from its tables. */
+/* Size in bytes of LiftRow.prepared, which LiftKernels.prepare fills once per band. */
 #define LIFT_PREPARED 8192
 typedef void LiftPrepare(void *prepared, const CurveTable *table, const CurveParams *params);
 
@@ -99,7 +99,7 @@ typedef struct LiftUnder {
     int sub_x, sub_y;
 } LiftUnder;
 
-/* Finds chroma's cells (mean codes of the luma there), and a quarter of their tolerances. */
+/* Finds chroma's cells (8-bit means of the luma there), and a quarter of their tolerances. */
 typedef void LiftUnderRow(int16_t *quarter, uint8_t *cells, const LiftUnder *under,
                           const LiftRow *row);
 

@@ -4,8 +4,8 @@
  * LIFT_KERNELS, the name of the table. If it also defines LIFT_VECTORS, it has its own look_up(),
  * pass_block(), prepare(), whole_tolerance(), and finish, under and scale for 8 and for 16 bits.
  *
- * The result of each operation fits in 16 bits, and is cast to them: otherwise the compiler would
- * use 32.
+ * The result of each operation fits in 16 bits, and is cast to 16 bits, because otherwise the
+ * compiler would use 32.
  */
 #ifndef LUMEQ_LIFT_LOOPS_H
 #define LUMEQ_LIFT_LOOPS_H
@@ -35,7 +35,7 @@ static void look_up(int16_t *restrict quarter, int16_t *restrict still, const in
 }
 #endif
 
-/* Prefetches what follows a block: usually the same columns of the next row. */
+/* Prefetches a block that is FETCHED_AHEAD bytes further on, in the same row or the next. */
 static inline void fetch_block(const void *block, int bytes)
 {
     for (int i = 0; i < bytes; i += 64)
@@ -123,8 +123,8 @@ static inline void add_rows(int16_t *restrict to, const int16_t *const from[5], 
 
 /* Defines a function that moves a row towards the same row of a previous frame. `to` sums up the
  * moves towards all previous frames, and after the `last` one becomes the mean. `bound` limits the
- * moves, and only gets narrower. Not inlined: the compiler would lose the information that nothing
- * overlaps. */
+ * moves, and only gets narrower. Not inlined, because the compiler would then forget that the rows
+ * do not overlap. */
 #define DEFINE_ADD_MOVES(name, first, last)                                                        \
     static __attribute__((noinline)) void name(                                                    \
         int16_t *restrict to, int16_t *restrict bound, const int16_t *now, const int16_t *past,    \
@@ -385,7 +385,7 @@ DEFINE_UNDER(16)
 
 static inline void find_gains(GainBlock *restrict block, const LiftChroma *chroma, int x)
 {
-    uint32_t over[LIFT_BLOCK][2]; /* CurveGain: gain, with `from` in the upper half; `to` */
+    uint32_t over[LIFT_BLOCK][2]; /* [0]: gain, and `from` in the upper half; [1]: `to` */
     for (int i = 0; i < LIFT_BLOCK; i++)
         memcpy(over[i], &chroma->gain[chroma->cells[x + i]], sizeof(over[i]));
     for (int i = 0; i < LIFT_BLOCK; i++) {

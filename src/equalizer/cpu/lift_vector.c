@@ -15,7 +15,7 @@
 
 typedef struct Prepared {
     ByteTable nodes[4], tolerances[4]; /* one table per byte */
-    ByteTable whole, chroma;           /* tolerances, clamped to 255 */
+    ByteTable whole, chroma;           /* quarters of tolerances; `whole` clamped to 255 */
     GainBytes gains;
 } Prepared;
 
@@ -81,7 +81,7 @@ static inline int is_wide_zero(Wide vector)
     return !_mm512_test_epi32_mask(vector, vector);
 }
 
-/* Negates numbers where others are negative. */
+/* Negates each number whose counterpart in `others` is negative. */
 static inline Wide sign_of(Wide numbers, Wide others)
 {
     return _mm512_mask_sub_epi16(numbers, _mm512_movepi16_mask(others), _mm512_setzero_si512(),
@@ -251,7 +251,7 @@ static void whole_tolerance(int16_t *quarter, const uint8_t *const from[5], cons
     }
 }
 
-/* Whole codes need no interpolation: their outputs are nodes. */
+/* Finds output values. A block of whole codes needs no interpolation. */
 static inline __attribute__((always_inline)) void find_values(__m256i value[VECTORS],
                                                               const __m256i f[VECTORS],
                                                               const ByteTable *nodes, Window window,

@@ -76,8 +76,8 @@ static inline __m256i pack_sums(const __m256i sum[2])
                               _mm256_srai_epi32(sum[1], PLANES_BITS));
 }
 
-/* For 16 bytes of pixels, the indices of these bytes in the vector of blue and green or, if
- * `is_red`, in that of red; 0x80: the byte is in the other vector. */
+/* Shuffle indices for 16 bytes of pixels from `first_byte` on: their places in the vector of the
+ * first two channels or, if `is_red`, of the third; 0x80: the byte is in the other vector. */
 static inline __m128i places_of(int first_byte, int is_red)
 {
     uint8_t index[16];

@@ -6,9 +6,9 @@
 #include "equalizer/cpu/vector.h"
 
 /*
- * Values of 8-bit codes have 16 bits including fractions. The entries of the tiles on both sides
- * are adjacent, so that one load and one multiplication handle both. Inverting their highest bit
- * makes them signed, as the multiplication requires.
+ * Values of 8-bit codes have 16 bits including fractions. The entries of the left and the right
+ * tile are adjacent, so that one load and one multiplication handle both. Inverting the highest bit
+ * of each makes it signed, as the multiplication requires.
  */
 #define HIGHEST 0x8000
 #define BLOCK 32    /* samples */
@@ -70,7 +70,7 @@ static void pair_nodes(NodePairs *pairs, const TileColumn *left, const TileColum
     }
 }
 
-/* Moves samples through registers: a load or store for each takes longer. */
+/* Moves samples through registers, because a load or store for each would take longer. */
 static inline __m256i look_up_eight(const NodePairs *pairs, const uint8_t *samples)
 {
     uint64_t s;
@@ -87,7 +87,7 @@ static inline __m256i look_up_eight(const NodePairs *pairs, const uint8_t *sampl
     return _mm256_set_m128i(high, low);
 }
 
-/* A vector's position between two tiles, and what to add to its values. */
+/* A vector's position between two tiles, and the dither or rounding to add. */
 typedef struct Place {
     __m256i phase, step, add;
 } Place;

@@ -5,7 +5,7 @@
 
 #include "equalizer/tiles.h"
 
-/* Joins the output codes of four tiles for each code, so that one load finds all four. */
+/* Packs four tiles' output codes for each input code into a word, so that one load gets all. */
 static inline void tile_join(uint32_t joined[restrict TILE_CELLS], const uint32_t *above_left,
                              const uint32_t *above_right, const uint32_t *below_left,
                              const uint32_t *below_right)

@@ -1,4 +1,4 @@
-/* Mode CLAHE: counts of tiles, and rows of output, in pieces between two columns of tiles. */
+/* Mode CLAHE: counts of tiles, and rows of output in pieces (see TileAxis). */
 #ifndef LUMEQ_TILE_ROWS_H
 #define LUMEQ_TILE_ROWS_H
 

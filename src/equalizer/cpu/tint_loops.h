@@ -1,4 +1,4 @@
-/* Takes haze from output chroma and luma, in blocks that the compiler vectorizes. */
+/* Removes haze from output chroma and luma, in blocks that the compiler vectorizes. */
 #ifndef LUMEQ_TINT_LOOPS_H
 #define LUMEQ_TINT_LOOPS_H
 
@@ -7,8 +7,8 @@
 
 #define TINT_BLOCK 64
 
-/* haze_cleared() in lanes of 16 bits; `room`: bits of 15 that codes leave free. A factor of a half
- * or more becomes negative in a lane; `whole` adds the missing 1. */
+/* haze_cleared() in lanes of 16 bits; `room`: how many of 15 bits a code leaves free. If `lost` is
+ * one half or more, it is negative in a lane; `whole` adds the missing 1. */
 #define DEFINE_TINT_LANES(bits, Sample, room)                                                      \
     /* value * part / 2^16, rounded. */                                                            \
     static inline int16_t tint_part##bits(int16_t value, int16_t part)                             \
@@ -119,7 +119,7 @@ DEFINE_TINT(8, uint8_t, int16_t)
 DEFINE_TINT(10, uint16_t, int16_t)
 DEFINE_TINT(16, uint16_t, int32_t)
 
-#define CLEAR_SAMPLES 512 /* whose gains are found together */
+#define CLEAR_SAMPLES 512 /* number of samples whose gains are found together */
 #define CLEAR_STEP 16     /* lanes of 16 bits */
 
 /* Finds the gains of `count` samples from `x` on, followed by a block of zeros. */
@@ -154,7 +154,7 @@ static inline int16_t clear_part(int16_t value, int16_t part)
     return (int16_t)((((int32_t)value * part >> 14) + 1) >> 1);
 }
 
-/* haze_lined() and haze_lifted() in lanes of 16. */
+/* haze_lined() and haze_lifted() in lanes of 16 bits. */
 #define DEFINE_CLEAR_LANES(bits, Sample)                                                           \
     static inline void clear_block##bits(Sample *restrict out, const int16_t *restrict gain,       \
                                          const LumeqClearRow *row)                                 \

@@ -26,7 +26,7 @@ static inline __m256i swap_middle(__m256i vector)
     return _mm256_permute4x64_epi64(vector, 0xd8);
 }
 
-/* Alternates the numbers of 32 bits of both halves. */
+/* Interleaves the 32-bit numbers of both halves. */
 static inline __m256i alternate_halves(__m256i vector)
 {
     return _mm256_permutevar8x32_epi32(vector, _mm256_setr_epi32(0, 4, 1, 5, 2, 6, 3, 7));
@@ -238,7 +238,7 @@ static inline __m256i _mm256_set_m128i(__m128i high, __m128i low)
     return (__m256i){low, high};
 }
 
-/* `halves` selects both low ones or both high ones. */
+/* `halves` is 0x20, for both low halves, or 0x31, for both high halves. */
 static inline __m256i _mm256_permute2x128_si256(__m256i a, __m256i b, int halves)
 {
     return halves == 0x20 ? (__m256i){a.low, b.low} : (__m256i){a.high, b.high};
@@ -285,7 +285,7 @@ static inline __m256i deep_codes(const uint16_t *samples, int shift, __m256i mos
     return _mm256_min_epu16(_mm256_srli_epi16(sample, shift), most);
 }
 
-/* The range of codes of 8 bits. */
+/* Lowest and highest 8-bit codes, lane by lane. */
 typedef struct ByteRange {
     __m256i least, most;
 } ByteRange;

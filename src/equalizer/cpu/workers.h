@@ -6,9 +6,9 @@
 
 typedef struct LumeqWorkers LumeqWorkers;
 
-/* `threads` includes the caller of lumeq_workers_run(), 1..256. NULL: out of memory or threads. */
+/* `threads`, 1..256, includes the caller of lumeq_workers_run(). NULL: out of memory or threads. */
 LumeqWorkers *lumeq_workers_create(int threads);
-/* In a forked process, it only frees memory, unless threads were started there. */
+/* In a forked process that has not started threads, it only frees memory. */
 void lumeq_workers_destroy(LumeqWorkers **workers);
 
 /* Call this before locking `lock` for lumeq_workers_run(). In a forked process, it restarts what
