@@ -105,8 +105,8 @@ look_up_chunks(const Table &table, const CurveParams &params, const Active &acti
 }
 
 /*
- * Loads the chunk at `at` and the thread's next ones. `at` becomes opaque, to keep the compiler
- * from holding addresses of all chunks in registers, which the samples need.
+ * Loads the chunk at `at` and the thread's next ones. Hides `at` from the compiler, which would
+ * otherwise keep the addresses of all chunks in registers that the samples need.
  */
 static __device__ __forceinline__ void chunks_load(const Chunks &chunks, ChunkPosition *at,
                                                    uint4 values[CHUNKS_AT_ONCE])

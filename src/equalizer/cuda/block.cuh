@@ -58,8 +58,8 @@ static __device__ __forceinline__ uint32_t group_scan(uint32_t value, uint32_t *
     return value;
 }
 
-/* Increments the counter; the last of `all` resets it to 0. Returns true for the last, which sees
- * all memory that other threads wrote before their increments. */
+/* Increments the counter. The last of `all` calls resets it to 0 and returns true, and sees all
+ * memory that other threads wrote before their increments. */
 static __device__ __forceinline__ bool count_block_done(uint32_t *done, uint32_t all)
 {
     uint32_t before;

@@ -35,7 +35,7 @@ static __device__ __forceinline__ ChromaCodes codes_of(const ChromaRule &rule)
     return {rule.params->shift, (1u << rule.params->depth) - 1};
 }
 
-/* Scales both components of a pixel, if it is active, by the gain over the sum of its luma. */
+/* Scales both components of a pixel, if it is active, by the gain for luma with this `sum`. */
 template <typename Sample, bool tiles>
 static __device__ __forceinline__ void scale(const ChromaRule &rule, uint32_t sum, int sub_x,
                                              int sub_y, int x, int y, Sample *first, Sample *second)

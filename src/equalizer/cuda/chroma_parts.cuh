@@ -38,7 +38,7 @@ static __device__ __forceinline__ uint8_t *plane_row(const LumeqCudaPlane &plane
     return plane.data + (int64_t)y * (int)plane.stride;
 }
 
-/* Position of codes in samples. */
+/* A sample's code is sample >> shift, at most `last`. */
 typedef struct ChromaCodes {
     int shift;
     uint32_t last;

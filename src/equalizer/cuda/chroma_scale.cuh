@@ -44,8 +44,8 @@ static __device__ __forceinline__ void load_gains(CurveGain *gains, const CurveG
 
 /* ---- luma over saturated colours, after all luma is written --------------------------------- */
 
-/* True if the frame's luma rises enough to need bounds. All threads of a block call it. Luma that
- * is cleared of haze is bounded afterwards. */
+/* True if the frame's luma rises enough to be bounded here: luma that is cleared of haze is bounded
+ * by clear.cu. All threads of a block call it. */
 static __device__ __forceinline__ bool is_raised(const CurveTable *table)
 {
     int raised = 0;

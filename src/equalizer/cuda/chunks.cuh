@@ -17,8 +17,9 @@
 
 #define BATCH_BLOCKS 2 /* per multiprocessor, for all planes of a batch */
 
-/* For __launch_bounds__: a kernel that may start while the previous one runs leaves it half of the
- * registers. Devices of compute capability 11 and 12 hold too few threads. */
+/* For __launch_bounds__: if 2 blocks fit, a kernel leaves half of the registers to the previous
+ * one, which may still run. Devices of compute capability 11 and 12 hold too few threads for
+ * that. */
 #if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 900 && __CUDA_ARCH__ < 1100
 #define BLOCKS_BESIDE 2
 #else

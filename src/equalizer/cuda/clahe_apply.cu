@@ -22,9 +22,9 @@
 #endif
 
 /*
- * Each kind of samples defines an entry, which combines the four tables; how it is packed (upper
- * left, upper right, lower left, lower right); and the value of a sample, with 8 fraction bits,
- * from the weights of its position. next_weights() advances them to the next sample of the row.
+ * Each kind of samples defines Entry, a code's nodes in the four tables; pack_entry(), which takes
+ * them in the order upper left, upper right, lower left, lower right; set_weights() for a position,
+ * and next_weights() for the next sample of its row; value_of(), an output with 8 fraction bits.
  */
 
 /* ---- 8 bits ------------------------------------------------------------------------------- */
@@ -50,8 +50,8 @@ static __device__ __forceinline__ void set_weights(Video8 *w, const TileGrid &gr
     w->rows = (255 - weight) | weight << 8;
 }
 
-/* tile_lerp() of both halves. 8-bit weights do not reach 256, so the upper tile's value, in the
- * lower half, is added once more. */
+/* tile_lerp() of both halves. The weights add up to 255, to fit in 8 bits, so the upper tile's
+ * value, in the lower half, is added once more. */
 static __device__ __forceinline__ uint32_t lerp_halves(uint32_t halves, uint32_t weights)
 {
     return __dp2a_lo(halves, weights, (halves & 0xffff) + 128) >> 8;

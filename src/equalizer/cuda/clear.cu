@@ -8,7 +8,7 @@
 
 #define MOST_ROWS 65535 /* limit of gridDim.y */
 
-/* Chroma, then luma over it, if there is any to write. Grid: parts of a row, rows. */
+/* Clears chroma; if luma_out has data, then bounds the luma over it. Grid: parts of a row, rows. */
 template <typename Sample>
 static __global__ void __launch_bounds__(THREADS)
     clear_haze(const __grid_constant__ LumeqCudaChroma c, int depth, int shift, int black,
@@ -36,7 +36,7 @@ static __global__ void __launch_bounds__(THREADS)
     }
 }
 
-/* Luma: `out` is the active picture, at `left`, `top` of a frame. */
+/* Clears luma. `out`: the active picture, at `left`, `top` of a frame. */
 template <typename Sample>
 static __global__ void __launch_bounds__(THREADS)
     clear_cells(const LumeqCudaPlane out, int left, int top, int frame_width, int frame_height,

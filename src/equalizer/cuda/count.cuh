@@ -60,8 +60,7 @@ static __device__ __forceinline__ void merge(const uint32_t *counts, uint32_t *h
     }
 }
 
-/* The addend is constant and the result unused, so the hardware merges lanes with equal addresses.
- */
+/* With a constant addend and no result, the hardware merges lanes with equal addresses. */
 static __device__ __forceinline__ void count(uint32_t *tables, uint32_t offset)
 {
     atomicAdd((uint32_t *)((char *)tables + offset), 1u);

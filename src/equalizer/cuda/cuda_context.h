@@ -1,5 +1,4 @@
-/* The CUDA context of a backend: the device's primary context, or one of the caller's. Thread-safe.
- */
+/* A backend's CUDA context: the device's primary one, or one of the caller's. Thread-safe. */
 #ifndef LUMEQ_CUDA_CONTEXT_H
 #define LUMEQ_CUDA_CONTEXT_H
 
@@ -15,18 +14,18 @@ typedef struct LumeqCudaHome {
 /* Checks that the context can be used. Returns 0, or an error with its text. */
 int lumeq_cuda_home_check(const LumeqCudaHome *home);
 
-/* Makes the context current in this thread. After success, lumeq_cuda_leave() must follow; it
- * restores the previous context. The primary context stays current. */
+/* Makes the context current in this thread. After success, lumeq_cuda_leave() must follow. It
+ * restores the thread's previous context, but leaves a primary context current. */
 cudaError_t lumeq_cuda_enter(const LumeqCudaHome *home);
 void lumeq_cuda_leave(const LumeqCudaHome *home);
 
-/* Stores the CUcontext in use, also if it is the primary one. Call it in the context. */
+/* Stores the backend's CUcontext, also a primary one. Call it after lumeq_cuda_enter(). */
 cudaError_t lumeq_cuda_context(const LumeqCudaHome *home, void **context);
 
-/* Makes `stream` wait for all work queued on `other`. Call it in the context. */
+/* Makes `stream` wait for the work queued on `other` so far. Call it after lumeq_cuda_enter(). */
 cudaError_t lumeq_cuda_follow(cudaStream_t stream, cudaStream_t other);
 
-/* True if device memory belongs to a context other than the current one. */
+/* True if device memory is known to belong to a context other than the current one. */
 int lumeq_cuda_is_foreign(const void *memory);
 
 #endif

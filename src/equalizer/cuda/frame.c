@@ -4,9 +4,8 @@
 
 #include "equalizer/cuda/pictures.h"
 
-/* Planes of a batch whose distance is a multiple of this (bytes) have the same alignment for all
- * kernels.
- */
+/* If planes of a batch are a multiple of this (bytes) apart, they are aligned alike for all
+ * kernels. */
 #define BATCH_ALIGNMENT 16
 
 /* The same part of another frame; NULL stays NULL. */

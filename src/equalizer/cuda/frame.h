@@ -29,8 +29,8 @@ cudaError_t lumeq_cuda_find_curve(const LumeqCudaDevice *device, const LumeqMeas
                                   const LumeqCudaReference *parts, const LumeqCudaBatch *batch,
                                   cudaStream_t stream);
 
-/* Computes all counts. `host` gets all but cells and tiles, which are added to the job's counts, if
- * wanted, on the device; the caller has zeroed them. */
+/* Computes all counts. Cells and tiles, if wanted, are added to the job's counts, which are on the
+ * device and which the caller has zeroed; `host` gets the others. */
 cudaError_t lumeq_cuda_measure(const LumeqCudaDevice *device, const LumeqMeasureJob *job,
                                LumeqCudaTally *tally, LumeqCudaTally *host,
                                const LumeqCudaBatch *batch, cudaStream_t stream);

@@ -5,8 +5,8 @@
  * stride (also negative), and any alignment to whole samples.
  *
  * From compute capability 9 on, a kernel may start while the previous one on its stream still runs.
- * Results are in order all the same. But kernels that are still queued on that stream must not
- * write the samples, or use the counters and results.
+ * It waits for that kernel's tables, but may read its own samples before. So unfinished kernels on
+ * the stream must not write these samples, or use this kernel's counters and results.
  */
 #ifndef LUMEQ_CUDA_KERNELS_H
 #define LUMEQ_CUDA_KERNELS_H
@@ -48,7 +48,7 @@ typedef struct LumeqCudaSamples {
     int step;         /* samples from one to the next */
 } LumeqCudaSamples;
 
-/* A frame of a batch: distances from the first frame, in bytes. */
+/* A frame of a batch: byte offsets from the first frame's memory to that of this one. */
 typedef struct LumeqCudaInBatch {
     ptrdiff_t in[3], out[3], before; /* planes */
     ptrdiff_t device, host;          /* tables and counts; results for the host */
@@ -76,8 +76,8 @@ cudaError_t lumeq_cuda_load_convert(void);
 cudaError_t lumeq_cuda_load_lift_luma(const LumeqCudaDevice *device);
 cudaError_t lumeq_cuda_load_lift_chroma(void);
 
-/* Counts of a frame, as in LumeqCounts. Zero it before the first use; each kernel leaves it zeroed
- * for a later one. */
+/* Counts of a frame, as in LumeqCounts. Zero it before the first use; each kernel leaves `hist` and
+ * `noise` zeroed for a later one. */
 typedef struct LumeqCudaTally {
     uint32_t hist[LUMEQ_MAX_BINS];
     NoiseProfile noise;
@@ -103,8 +103,8 @@ typedef struct LumeqCudaCount {
 cudaError_t lumeq_cuda_count(const LumeqCudaDevice *device, const LumeqCudaCount *count,
                              const LumeqCudaBatch *batch, cudaStream_t stream);
 
-/* Computes OpenCV's curves of a batch of 8-bit planes: `hist` of `host`, which is pinned, and
- * `table`. `tally`: as above. */
+/* Stores the histograms of a batch of 8-bit planes in `hist` of `host`, which is pinned, and
+ * OpenCV's curves in `table`. `tally`: as above. */
 cudaError_t lumeq_cuda_reference(const LumeqCudaDevice *device, const LumeqCudaPlane *src,
                                  const CurveParams *params, LumeqCudaTally *tally,
                                  LumeqCudaTally *host, CurveTable *table,
@@ -154,14 +154,13 @@ cudaError_t lumeq_cuda_chroma(const LumeqCudaDevice *device, const LumeqCudaChro
                               const CurveTable *table, const CurveParams *params,
                               const LumeqCudaBatch *batch, cudaStream_t stream);
 
-/* The same for frames whose chroma is filtered first. Without tiles. `fields`: see LumeqApplyJob.
- */
+/* The same for chroma that is filtered first, without tiles. `fields`: see LumeqApplyJob. */
 cudaError_t lumeq_cuda_lift_chroma(const LumeqCudaDevice *device, const LumeqCudaChroma *chroma,
                                    int fields, const CurveTable *table, const CurveParams *params,
                                    const LumeqCudaBatch *batch, cudaStream_t stream);
 
-/* Removes haze from the chroma that another kernel has written. Not for frames with bars or
- * tiles. */
+/* Removes haze from the chroma that other kernels have written in the active picture and, if
+ * luma_out has data, bounds the luma. Without tiles. */
 cudaError_t lumeq_cuda_clear_haze(const LumeqCudaChroma *chroma, const CurveParams *params,
                                   HazeTint tint, cudaStream_t stream);
 
@@ -174,8 +173,8 @@ cudaError_t lumeq_cuda_clear_cells(const LumeqCudaPlane *out, LumeqRect active, 
 cudaError_t lumeq_cuda_convert(const LumeqCudaSamples *to, const LumeqCudaSamples *from, int width,
                                int height, int sample_size, int down, int up, cudaStream_t stream);
 
-/* Mode CLAHE. Shared by the blocks of one grid. Zero it before the first use; each kernel leaves it
- * zeroed for the next one on its stream. */
+/* Counters of mode CLAHE, shared by the blocks of a grid. Zero it before the first use; each kernel
+ * leaves it zeroed for the next one on its stream. */
 typedef struct TileCounters {
     uint32_t hist[TILES_MAX][TILE_CELLS];    /* of the picture */
     uint32_t padding[TILES_MAX][TILE_CELLS]; /* of the padding that the reference adds */

@@ -101,7 +101,7 @@ template <typename Sample> LIFT_FN uint2 to_q6(uint2 v, LiftCodes codes)
                       lift_q6(lift_codes(v.y, codes), codes));
 }
 
-/* Store and load a group's two words. Half of the lanes access them in the other order, so that all
+/* Store and load a group's two words. Half of the lanes access the second one first, so that all
  * lanes use different banks. */
 LIFT_FN void store_pair(uint32_t *tile, int at, uint2 v)
 {
@@ -225,8 +225,7 @@ LIFT_FN uint32_t look_up(const uint32_t *table, uint32_t words, int shift)
     return *(const uint32_t *)((const char *)table + ((words >> shift) & 0x3fc));
 }
 
-/* Looks up both samples of a word. Returns the lower halves of the entries, and the upper halves.
- */
+/* Looks up both samples of a word. Returns the entries' lower halves in x, upper halves in y. */
 LIFT_FN uint2 tolerances(const LumaRule &rule, uint32_t now)
 {
     const uint32_t low = look_up(rule.tolerance, now, 4), high = look_up(rule.tolerance, now, 20);
@@ -697,7 +696,7 @@ static __global__ void __launch_bounds__(THREADS, 1)
 
 /* ---- choice of kernels --------------------------------------------------------------------- */
 
-/* A kernel, and the memory of a tile with the longest steps. */
+/* A kernel, the size of its tiles, and a tile's memory in bytes with the longest steps. */
 typedef struct LumaKernel {
     void (*start)(const LumaWork, const LumeqCudaBatch);
     int width, height;

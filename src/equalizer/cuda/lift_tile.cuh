@@ -42,8 +42,8 @@ template <typename Kernel> static inline cudaError_t lift_allow(Kernel *kernel, 
 /*
  * A pass works on `places` lines (columns or rows), each of `count` entries. Each line is split
  * into chains of equal length. A thread computes one chain after another; for each, it also reads
- * some entries beyond both ends, at a cost of `ends` halves of an entry's work. Returns the length
- * that minimizes the time. The last chain of a line may exceed `count`, but all chains of a line
+ * some entries beyond both ends, which costs as much as `ends` / 2 entries. Returns the length that
+ * minimizes the time. The last chain of a line may exceed `count`, but all chains of a line
  * together have at most `most` entries.
  */
 static __host__ __device__ constexpr int lift_chain(int count, int most, int places, int ends)

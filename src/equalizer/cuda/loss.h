@@ -1,6 +1,6 @@
 /* A device is lost if a call on it failed, except for lack of memory, or if it made no progress for
- * 10 seconds. Copies may still be in progress, so after a loss nothing is called, freed or reused.
- * Thread-safe. */
+ * 10 seconds. Copies may still be in progress, so after a loss CUDA is not called, and no memory is
+ * freed or reused. Thread-safe. */
 #ifndef LUMEQ_CUDA_LOSS_H
 #define LUMEQ_CUDA_LOSS_H
 
@@ -20,7 +20,7 @@ typedef struct LumeqCudaLoss {
 int lumeq_cuda_is_lost(LumeqCudaLoss *loss);
 
 /* Marks the device as lost while doing `what`, such as "measuring", unless it already is. Returns
- * LUMEQ_ERR_GPU with the reason as its text. cudaErrorNotReady means that it makes no progress. */
+ * LUMEQ_ERR_GPU with the reason as its text. cudaErrorNotReady: the device makes no progress. */
 int lumeq_cuda_lose(LumeqCudaLoss *loss, cudaError_t error, const char *what);
 
 /* Monotonic clock, in seconds. */
@@ -33,8 +33,9 @@ typedef enum LumeqCudaWait {
     LUMEQ_CUDA_NAP,
 } LumeqCudaWait;
 
-/* Waits for an event. Returns cudaSuccess, cudaErrorNotReady (if this waits: not finished 10 s
- * after `since`) or another error. cudaErrorNotReady does not remain in cudaGetLastError(). */
+/* Waits for an event. Returns cudaSuccess, cudaErrorNotReady (not finished or, unless `wait` is
+ * LUMEQ_CUDA_LOOK, not 10 s after `since`) or another error. cudaErrorNotReady does not remain in
+ * cudaGetLastError(). */
 cudaError_t lumeq_cuda_await_event(cudaEvent_t event, double since, LumeqCudaWait wait);
 
 /* True if the time limit for work that began at `since` is over. */

@@ -1,7 +1,8 @@
 /*
- * How the threads of a block share a part of a plane that begins and ends at any sample: in chunks
- * of 16 bytes, aligned if the plane's rows are, row by row, with neighbouring chunks for
- * neighbouring threads. Only some samples of the chunks at the ends belong to the part.
+ * How the threads of a block share a part of a plane, which may begin and end at any sample. They
+ * take it row by row, in chunks of 16 bytes, which are aligned if the plane's rows are;
+ * neighbouring threads take neighbouring chunks. Chunks at the ends also have samples outside of
+ * the part.
  *
  * Before including it, a .cu file includes chunks.cuh, with THREADS.
  */
@@ -26,7 +27,7 @@ typedef struct PartPosition {
     int x, y; /* a chunk's first sample */
 } PartPosition;
 
-/* Describes a plane so that its chunks are those of `other`. */
+/* Describes a plane so that its chunks begin at the same samples as those of `other`. */
 static inline PartPlane part_plane(const LumeqCudaPlane *plane, const LumeqCudaPlane *other,
                                    int sample_size)
 {

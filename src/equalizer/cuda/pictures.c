@@ -37,7 +37,7 @@ LumeqImage lumeq_pictures_on_device(uint8_t *memory, const LumeqImage *image, in
     return device;
 }
 
-/* Appends a copy of the picture to the used memory. */
+/* Reserves memory for a copy of the picture, after the memory that is used already. */
 static LumeqImage place(uint8_t *memory, size_t *used, const LumeqImage *image, int planes)
 {
     const size_t size = lumeq_pictures_size(image, planes), start = *used;
@@ -101,7 +101,7 @@ LumeqCudaPlane lumeq_pictures_plane(const LumeqImage *image, int plane)
                             lumeq_height(image, plane)};
 }
 
-/* Copies rows without gaps at once, which is fastest. Never writes between rows. */
+/* If rows have no gaps, copies them all at once, which is fastest. Never writes into gaps. */
 static cudaError_t copy_plane(const LumeqImage *to, const LumeqImage *from, int plane,
                               enum cudaMemcpyKind kind, cudaStream_t stream)
 {

@@ -8,9 +8,7 @@
 /* Bytes of the first planes of a picture on the device, which is the offset of the next plane. */
 size_t lumeq_pictures_size(const LumeqImage *image, int planes);
 
-/* Describes a copy of the image's first planes in device memory, with rows in the same order in
- * memory.
- */
+/* Describes a copy of the image's first planes in device memory, with rows in the same order. */
 LumeqImage lumeq_pictures_on_device(uint8_t *memory, const LumeqImage *image, int planes);
 
 /*
@@ -28,7 +26,7 @@ typedef struct LumeqCudaPictures {
 } LumeqCudaPictures;
 
 /* Places copies in `memory`; NULL: computes only the size. `write`: number of output planes to
- * write: 0, 1 or all. `chroma`: chroma of the input is read in any case. */
+ * write: 0, 1 or all. `chroma`: chroma of the input is read, whatever `write` is. */
 LumeqCudaPictures lumeq_pictures_place(uint8_t *memory, const LumeqImage *in, const LumeqImage *out,
                                        int write, int chroma);
 

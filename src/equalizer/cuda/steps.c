@@ -12,9 +12,9 @@
 /* Alignment of the parts of a step's memory. */
 #define PART_ALIGNMENT 256
 
-/* Smallest memory of a step. Sizes are powers of two, and steps are kept until the end, because
- * freeing memory waits for the whole device. So all steps that became too small take at most as
- * much memory as the largest. */
+/* Minimum memory of a step, in bytes. Steps are kept until the end, because freeing memory waits
+ * for the whole device. Sizes are powers of two: if frames get larger, steps that became too small
+ * usually add up to less memory than those in use. */
 #define LEAST_MEMORY ((size_t)256 << 10)
 
 _Static_assert(sizeof(LumeqCudaTally) <= LEAST_MEMORY, "every step has room for a tally");
@@ -27,7 +27,7 @@ struct LumeqCudaStep {
     LumeqCudaStep *next;
     int busy;         /* belongs to a call, to a pending measure, or to a frame in flight */
     int used;         /* `done` has been recorded, and is not known to have passed */
-    int finished;     /* of a leader: `done` has passed since it was last recorded */
+    int finished;     /* leaders only: `done` has passed since it was last recorded */
     int zeroed;       /* the tally is zero */
     int tiles_zeroed; /* so are the TileCounters after it */
     cudaStream_t stream;
@@ -39,7 +39,7 @@ struct LumeqCudaStep {
 
     LumeqMeasureJob job; /* its pointers are valid only until the frame has begun */
     LumeqFlight flight;
-    int in_flight; /* a frame in flight; 0: of lumeq_measure() or lumeq_apply() */
+    int in_flight; /* for a frame in flight; 0: for lumeq_measure() or lumeq_apply() */
     int unfetched; /* it is in LumeqCudaSteps.unfetched */
     LumeqCudaStep *next_unfetched;
     LumeqCudaStep *leader;      /* the last step of those launched together; all use its stream and
@@ -48,9 +48,9 @@ struct LumeqCudaStep {
     LumeqImage previous;
     int missed;                 /* the previous frame is not on the device and has to be uploaded */
     int waited_for;             /* the input is on the device only after `uploaded` */
-    size_t counts, counts_size; /* in device and host memory; the tally comes before */
-    size_t curve;               /* the curve's parts, after the counts */
-    size_t past;                /* previous frames, after the pictures */
+    size_t counts, counts_size; /* offset (after the tally) and size, in device and host memory */
+    size_t curve;               /* offset of the curve's parts, after the counts */
+    size_t past;                /* offset of previous frames, after the pictures */
     LumeqCounts counted;        /* only cells and tiles, on the host */
     double asked;               /* time of the first call that polled; 0: none yet */
 };
@@ -198,7 +198,7 @@ cudaError_t lumeq_cuda_steps_open(LumeqCudaSteps *steps, const LumeqCudaHome *ho
     steps->loss = loss;
     steps->device = *device;
     steps->early = device->early_launches;
-    /* The caller's earlier kernels may write what ours read, so ours must not overlap them. */
+    /* The caller's earlier kernels may write what ours read, so ours must wait for their end. */
     steps->device.early_launches = 0;
     steps->opened = pthread_mutex_init(&steps->lock, NULL) == 0;
     cudaError_t error =
@@ -218,7 +218,7 @@ cudaError_t lumeq_cuda_steps_open(LumeqCudaSteps *steps, const LumeqCudaHome *ho
     return error;
 }
 
-/* Waits for work that is already queued: others may queue more all the time. */
+/* Waits for the work queued so far, not for the stream: others may queue more all the time. */
 static cudaError_t finish_so_far(const LumeqCudaStep *step, cudaStream_t stream)
 {
     const cudaError_t error = cudaEventRecord(step->done, stream);
@@ -251,16 +251,16 @@ static cudaError_t end(LumeqCudaStep *step, const LumeqSync *sync, cudaStream_t 
     return error ? error : cudaEventRecord(step->done, stream);
 }
 
-/* True if the call itself must wait for the output, since the caller gave no event or stream. If
- * the GPU is then lost, the CPU writes the output, and the GPU must not write it as well when it
- * recovers. So its copy to the host is queued only after the data are ready. */
+/* True if the library waits for the output, because the caller gave no event or stream. If the GPU
+ * is lost meanwhile, the CPU writes the output, and a GPU that recovers must not overwrite it. So
+ * the copy to the host is queued only after the picture has been written. */
 static int waits(const LumeqSync *sync)
 {
     return !sync || (!sync->stream && !sync->finished);
 }
 
-/* CUDA's copies from ordinary memory block inside CUDA without a limit, so this waits for earlier
- * work first. */
+/* A copy from pageable memory blocks inside the driver, without a time limit, until earlier work
+ * has finished. So this first waits for that work, with a time limit. */
 static cudaError_t upload(const LumeqCudaSteps *steps, const LumeqCudaStep *step,
                           const LumeqImage *to, const LumeqImage *from, int planes,
                           cudaStream_t stream)
@@ -284,7 +284,7 @@ static cudaError_t download(const LumeqCudaStep *step, cudaStream_t stream)
                                cudaMemcpyDeviceToHost, stream);
 }
 
-/* Leaves copies to fetch(). */
+/* Makes fetch() copy these frames to the host later. */
 static void fetch_later(LumeqCudaSteps *steps, LumeqCudaStep *const *run, int count)
 {
     LumeqCudaStep **end = &steps->unfetched;
@@ -310,7 +310,7 @@ static cudaError_t ask_done(const LumeqCudaStep *step)
     return error;
 }
 
-/* Queues the copies of frames that are written, on streams that no other frame delays. */
+/* Queues the copies to the host, oldest frame first, up to the first frame not written yet. */
 static cudaError_t fetch(LumeqCudaSteps *steps)
 {
     while (steps->unfetched) {
@@ -336,8 +336,8 @@ static cudaError_t ask(LumeqCudaSteps *steps, const LumeqCudaStep *step)
     return step->unfetched ? cudaErrorNotReady : ask_done(step);
 }
 
-/* Waits for the last work on a frame in flight, or for a measure. Meanwhile the copies of other
- * frames begin. */
+/* Waits for the last work on a frame in flight, or for a measure. Meanwhile, fetch() queues copies
+ * of other frames. */
 static cudaError_t await_done(LumeqCudaSteps *steps, const LumeqCudaStep *step, double since,
                               LumeqCudaWait wait)
 {
@@ -452,7 +452,7 @@ static int check_places(const LumeqCudaSteps *steps, const LumeqMeasureJob *job,
     return ret;
 }
 
-/* Checks a frame, and takes memory for all of its work, and `more` bytes on the device. */
+/* Checks a frame, and takes a step for its work. `more`: bytes for previous frames. */
 static int place(LumeqCudaSteps *steps, const LumeqMeasureJob *job, const LumeqFlight *flight,
                  int in_flight, size_t more, LumeqCudaStep **placed)
 {
@@ -519,7 +519,7 @@ static LumeqCudaTally *tally_of(uint8_t *memory)
     return (LumeqCudaTally *)(void *)memory;
 }
 
-/* Distances of frames from the first one. */
+/* Byte offsets from the first frame's memory to each frame's. */
 static LumeqCudaBatch batch_of(LumeqCudaStep *const *run, int count)
 {
     LumeqCudaBatch batch = {.count = count};
@@ -580,8 +580,8 @@ static cudaError_t count_all(const LumeqCudaSteps *steps, LumeqCudaStep *const *
 }
 
 /* Makes the curves of the reference, and writes the pictures. If no other frame is in flight, the
- * kernel that writes starts early, and has loaded its samples when the curve is ready. With other
- * frames in flight, this would delay their curves. */
+ * kernel that writes starts early, and loads its samples before the curve is ready. With other
+ * frames in flight, that would delay their curves. */
 static cudaError_t equalize(const LumeqCudaSteps *steps, LumeqCudaStep *const *run, int count,
                             cudaStream_t stream)
 {
@@ -639,7 +639,7 @@ static cudaError_t upload_all(const LumeqCudaSteps *steps, LumeqCudaStep *const 
     return error || !waited_for ? error : cudaEventRecord(leader->uploaded, stream);
 }
 
-/* Converts frames that were written. Downloads them, unless fetch() does. */
+/* Converts written frames to the output's layout. Downloads them, unless fetch() will. */
 static cudaError_t hand_out(const LumeqCudaSteps *steps, LumeqCudaStep *const *run, int count,
                             const LumeqSync *sync, cudaStream_t stream)
 {
@@ -744,7 +744,8 @@ int lumeq_cuda_steps_measure(LumeqCudaSteps *steps, const LumeqMeasureJob *job, 
     return 0;
 }
 
-/* Waits for the last work on a step. Polling calls share one time limit. */
+/* Waits for the last work on a step. If it polls, the device is lost 10 s after the first poll of
+ * this step or after a step last finished, whichever is later. */
 static int await(LumeqCudaSteps *steps, LumeqCudaStep *step, LumeqCudaWait wait, const char *what)
 {
     double since = lumeq_cuda_now();
@@ -817,8 +818,8 @@ static cudaError_t upload_curve(const LumeqCudaStep *step, LumeqApplyJob *job, c
                            cudaMemcpyHostToDevice, stream);
 }
 
-/* Writes frames of one shape, whose pictures are on the device. The first job's previous frames are
- * there as well; that of a frame in flight is in its step. */
+/* Writes frames of one shape, whose pictures are on the device. Previous frames, which only the
+ * first frame may read, are there, too: in its job or, if it is in flight, in its step. */
 static cudaError_t write_all(const LumeqCudaSteps *steps, LumeqCudaStep *const *run,
                              const LumeqApplyJob *jobs, int count, cudaStream_t stream)
 {
@@ -848,8 +849,8 @@ static cudaError_t write_all(const LumeqCudaSteps *steps, LumeqCudaStep *const *
     return error;
 }
 
-/* True if the frame can be written with the first one, which a filter that reads previous frames
- * prevents. */
+/* True if the frame can be written in a batch with the first one; frames whose filter reads
+ * previous frames cannot. */
 static int writes_with(const LumeqApplyJob *first, const LumeqApplyJob *other)
 {
     const LumeqCudaStep *a = first->flight, *b = other->flight;
@@ -901,7 +902,7 @@ static cudaError_t read_times(LumeqCudaSteps *steps, LumeqCudaStep *step,
     }
     memcpy(begin_us, us, LUMEQ_STAGES * sizeof(*us));
     memcpy(end_us, us + 1, LUMEQ_STAGES * sizeof(*us));
-    /* The leader asks last among the steps that were launched together. */
+    /* The leader lands last of its batch, so no other step will need its events. */
     if (step == leader && us[0] - steps->anchor_us > ANCHOR_MAX_US) {
         step->begun = steps->anchor;
         steps->anchor = events[0];
@@ -929,7 +930,7 @@ void lumeq_cuda_steps_leave(LumeqCudaSteps *steps, void *pending)
     give_step(steps, pending, 1);
 }
 
-/* Uploads the luma of previous frames that are not on the device, after the step's own pictures. */
+/* Uploads the luma of previous frames in host memory, and sets the copies in the job. */
 static cudaError_t upload_previous(const LumeqCudaSteps *steps, const LumeqCudaStep *step,
                                    LumeqApplyJob *job, cudaStream_t stream)
 {

@@ -21,7 +21,7 @@ typedef struct LumeqCudaSteps {
     int early;              /* the device has early launches */
     LumeqCudaWait waits;    /* how calls wait for frames in flight */
     int timed;              /* the stages of frames in flight are timed */
-    cudaEvent_t anchor;     /* recorded anchor_us after opening, for times */
+    cudaEvent_t anchor;     /* times are relative to it; recorded anchor_us after opening */
     double anchor_us;
     LumeqCudaStep *unfetched; /* frames in flight to copy to the host when they are written */
     int opened;               /* `lock` exists */

@@ -21,7 +21,7 @@ static_assert(NOISE_BINS == 32, "each lane has a bin");
 /*
  * A block spends most of its time waiting for its first samples, and signalling that it is done. So
  * each block does much at once: several rows per warp, and columns per lane, with all loads before
- * the first use. Blocks that do not fit beside those of the histogram would run later.
+ * the first use. More blocks would not fit beside those of the histogram, and would run later.
  */
 #define ROWS_AT_ONCE 2
 #define COLUMNS_AT_ONCE 2
@@ -32,7 +32,7 @@ static_assert(NOISE_BINS == 32, "each lane has a bin");
 
 /* ---- bars ---------------------------------------------------------------------------------- */
 
-/* Loads a sample, or the nearest one inside the picture: branches would serialize the loads. */
+/* Loads a sample, or the nearest one in the picture, without branches, which serialize loads. */
 template <typename Sample>
 static __device__ __forceinline__ uint32_t sample_at(const LumeqCudaPlane &luma,
                                                      const BarsParams &params, int x, int y)
@@ -171,7 +171,7 @@ static __device__ __forceinline__ NoiseSums sum_samples(const LumeqCudaPlane &no
     return s;
 }
 
-/* `s`: the lane's sums. */
+/* Adds a block of samples to the profile. `s`: the lane's sums. */
 static __device__ __forceinline__ void count_block(NoiseProfile *counts, NoiseSums s,
                                                    const NoiseCodes &codes)
 {
