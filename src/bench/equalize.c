@@ -490,7 +490,7 @@ const BenchOption bench_equalize_options[] = {
      BENCH_STORE(LIST, EqualizeOptions, backends), .allowed = "cpu|cuda"},
     {"--modes", "NAME,..", "modes: " MODES " [global]", BENCH_STORE(LIST, EqualizeOptions, modes),
      .allowed = MODES},
-    {"--threads", "N", "threads of cpu; 0: one per core [0]",
+    {"--threads", "N", "CPU threads; 0: one per core [0]",
      BENCH_RANGE(INT, EqualizeOptions, threads, 0, 256)},
     {"--batch", "N", "launch up to N frames at once on a GPU [1]",
      BENCH_RANGE(INT, EqualizeOptions, batch, 1, LUMEQ_MAX_BATCH)},
@@ -504,7 +504,7 @@ static void print_columns(void)
     printf("\nMeasured columns of --csv, with the table's headings; luma only, except \"chroma\".\n"
            "A value that was not measured is empty with --csv, and \"-\" in the table.\n"
            "  cpu_total_us, CPU us           time of one frame alone on the CPU\n"
-           "  chroma_us, +chroma             with 4:2:0 chroma; most modes scale its saturation\n"
+           "  chroma_us, +chroma             the same with 4:2:0 chroma; most modes scale it\n"
            "  resident_us, live us           time per frame in GPU memory, many in flight\n"
            "  resident_chroma_us, +chroma    the same with 4:2:0 chroma\n"
            "  host_total_us, host us         time of one frame alone from and to pinned memory\n"
@@ -513,7 +513,7 @@ static void print_columns(void)
            "  duplex_frames_per_s, duplex/s  rate of copies alone, in both directions at once\n"
            "  share_of_duplex, share         frames_per_s / duplex_frames_per_s\n\n"
            "A measurement takes --seconds, or less after 4096 single frames. On a GPU it takes\n"
-           "a fifth (resident_chroma_us: all), and rates are medians of five measurements.\n"
+           "a fifth, except resident_chroma_us, and rates are medians of five measurements.\n"
            "The first frames of each case must equal those of plain C on one thread, bit for\n"
            "bit; otherwise there is no row, and the exit code is 1.\n\n"
            "For comparison: CV-CUDA publishes 25.4 us for HistogramEq, 19.6 for CLAHE and 3.0\n"
