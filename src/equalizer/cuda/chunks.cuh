@@ -13,13 +13,12 @@
 
 #define CHUNK_BYTES 16
 
-/* Before including it, a .cu file defines THREADS, the size of its blocks. */
+/* Before including this file, a .cu file defines THREADS, the size of its blocks. */
 
 #define BATCH_BLOCKS 2 /* per multiprocessor, for all planes of a batch */
 
 /* For __launch_bounds__: if 2 blocks fit, a kernel leaves half of the registers to the previous
- * one, which may still run. Devices of compute capability 11 and 12 hold too few threads for
- * that. */
+ * one, which may still run. Devices of compute capability 11 and 12 hold too few threads. */
 #if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 900 && __CUDA_ARCH__ < 1100
 #define BLOCKS_BESIDE 2
 #else

@@ -95,7 +95,7 @@ typedef struct LumeqCudaCount {
     BarsParams bars;            /* `ignore`: rows and columns are not counted */
     LumeqCudaSamples chroma[2]; /* for the haze: Cb and Cr; data NULL: none */
     int sub_x, sub_y;           /* as in LumeqCudaChroma */
-    const CurveParams *params;  /* format and bins; samples past the last bin count there */
+    const CurveParams *params;  /* format and bins; codes past the last bin count in it */
     LumeqCudaTally *tally;      /* on the device */
     LumeqCudaTally *host;       /* pinned: gets the counts */
 } LumeqCudaCount;

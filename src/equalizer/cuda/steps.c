@@ -232,6 +232,7 @@ static cudaStream_t stream_of(const LumeqCudaStep *step, const LumeqSync *sync)
     return sync && sync->stream ? (cudaStream_t)sync->stream : step->stream;
 }
 
+/* Makes the stream wait for the caller's work on the planes. */
 static cudaError_t begin(const LumeqSync *sync, cudaStream_t stream)
 {
     cudaError_t error = cudaSuccess;
@@ -242,7 +243,7 @@ static cudaError_t begin(const LumeqSync *sync, cudaStream_t stream)
     return error;
 }
 
-/* Records `done` last, so that everything before it has finished when it passes. */
+/* Records `done` last, so that all earlier work has finished when it passes. */
 static cudaError_t end(LumeqCudaStep *step, const LumeqSync *sync, cudaStream_t stream)
 {
     step->finished = 0;
