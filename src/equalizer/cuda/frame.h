@@ -38,10 +38,10 @@ cudaError_t lumeq_cuda_measure(const LumeqCudaDevice *device, const LumeqMeasure
 /* Bits of an apply job's curve.lift: the planes that the filter writes. */
 enum { LUMEQ_CUDA_LIFT_LUMA = 1, LUMEQ_CUDA_LIFT_CHROMA = 2 };
 
-/* Writes frames with their curves. All data except the grid are on the device, also the luma of
- * previous frames, which only a frame written alone has. `out` has the layout of `in`; `write` is
- * the number of its planes to write. `early`: the kernel for luma may start before the previous
- * one on the stream, which makes the table, has ended. */
+/* Writes frames with their curves. All data except the grid are on the device. Only a frame that is
+ * written alone may have previous frames, of which luma is read. `out` has the layout of `in`;
+ * `write` is the number of its planes to write. `early`: the kernel for luma may start before the
+ * previous one on the stream, which makes the table, has ended. */
 cudaError_t lumeq_cuda_apply_curve(const LumeqCudaDevice *device, const LumeqApplyJob *job,
                                    const LumeqCudaBatch *batch, int early, cudaStream_t stream);
 
