@@ -39,7 +39,7 @@ cudaError_t lumeq_cuda_measure(const LumeqCudaDevice *device, const LumeqMeasure
 enum { LUMEQ_CUDA_LIFT_LUMA = 1, LUMEQ_CUDA_LIFT_CHROMA = 2 };
 
 /* Writes frames with their curves. All data except the grid are on the device. Only a frame that is
- * written alone may have previous frames, of which luma is read. `out` has the layout of `in`;
+ * written alone may have previous frames; only their luma is read. `out` has the layout of `in`;
  * `write` is the number of its planes to write. `early`: the kernel for luma may start before the
  * previous one on the stream, which makes the table, has ended. */
 cudaError_t lumeq_cuda_apply_curve(const LumeqCudaDevice *device, const LumeqApplyJob *job,
