@@ -246,7 +246,7 @@ counted_after_loss() {
     local code=0
     lose_gpu "$1" -o - --format matroska >"$work/pipe.mkv" 2>"$work/pipe.err" || code=$?
     cat "$work/pipe.err"
-    [ "$code" = 5 ] && [ -s "$work/pipe.mkv" ] && grep -Eq '[0-9]+ frames? w(as|ere) lost with the GPU' "$work/pipe.err"
+    [ "$code" = 5 ] && [ -s "$work/pipe.mkv" ] && grep -Eq '[0-9]+ frames? w(as|ere) lost because the GPU failed' "$work/pipe.err"
 }
 
 # A window that is paused for ten minutes of a fake clock, and some real seconds, continues to decode on the GPU.

@@ -76,7 +76,7 @@ class OnGpu(Case):
     def lost(self, result):
         """The number of lost frames that the run reports."""
         self.assertNotIn("starting again", result.err)
-        return int(re.search(r"(\d+) frames? w(?:as|ere) lost with the GPU", result.err).group(1))
+        return int(re.search(r"(\d+) frames? w(?:as|ere) lost because the GPU failed", result.err).group(1))
 
     def another_size_and_back(self):
         """A film that changes its size and back. Pictures of the first size stay on the GPU, and the others are scaled

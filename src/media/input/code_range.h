@@ -31,7 +31,7 @@ bool code_range_suits(enum AVPixelFormat format);
  * noise. Returns 0 or AVERROR(ENOMEM). */
 int code_range_add(CodeRange *range, const AVFrame *frame);
 
-/* Call after the last frame: clears the window, except with CODE_RANGE_USED, if it is too wide. */
+/* Call after the last frame. Clears the window if it is too wide, unless CODE_RANGE_USED is set. */
 void code_range_decide(CodeRange *range);
 
 /* "uses codes 7600 to 8365 of 65535: stretched" */

@@ -18,7 +18,7 @@ typedef struct Survey {
     AVPacket *packet;
     AVFrame *frame;
     CodeRange *range;
-    int64_t begin, end; /* absolute, AV_TIME_BASE units */
+    int64_t begin, end; /* timestamps in AV_TIME_BASE units */
     int64_t last;       /* pts of the last measured key frame */
     int keys;           /* number of key frames measured */
 } Survey;

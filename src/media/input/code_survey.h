@@ -9,7 +9,7 @@
 int code_survey_suits(const CodeRange *range, const Source *source);
 
 /*
- * Sets range->window from frames spread over [from_us, to_us) of such a file; to_us -1: its end.
+ * Measures frames spread over [from_us, to_us) of such a file (to_us -1: its end) and sets *range.
  * Takes ownership of the source and closes it. MEDIA_INPUT; frames that cannot be decoded are
  * skipped.
  */

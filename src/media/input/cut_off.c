@@ -20,7 +20,7 @@ typedef struct ElementRule {
     ElementSize *size; /* NULL: find_cut_off() in source_packets.c checks the last packet */
     size_t header;     /* bytes that `size` needs at least */
     size_t optional;   /* a file may end with up to this many bytes of an incomplete header */
-    bool from_packet; /* each packet begins with an element: reading can start at the last packet */
+    bool from_packet;  /* each packet begins an element, so reading can start at the last packet */
 } ElementRule;
 
 static int64_t checked(bool is_known, uint64_t size)

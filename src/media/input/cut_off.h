@@ -9,7 +9,7 @@
 /* The longest header of an element: an Ogg page. */
 #define ELEMENT_HEADER_BYTES (27 + 255)
 
-/* Reads through the elements of a file. {0}: the format is unknown. */
+/* The state of reading through a file's elements. {0}: the format is unknown. */
 typedef struct Elements {
     const struct ElementRule *rule; /* NULL: unknown */
     int64_t at, left;               /* position of the next element, and bytes to skip before it */

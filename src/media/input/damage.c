@@ -5,14 +5,14 @@
 
 #include <libavutil/avstring.h>
 
-/* A video that ends earlier than declared by this much is cut off. */
+/* A video that ends more than this before its declared end counts as cut off. */
 #define CUT_OFF_SECONDS 1.0
 
 /* Some writers store all ones for an unknown length. */
 #define UNKNOWN_MP4_LENGTH UINT32_MAX
 
-/* The declared end of the video, absolute; AV_NOPTS_VALUE: unknown. Sets *any to 1 if the end is
- * declared for the file, not for the video track: then any track may last until it. */
+/* Returns the declared end of the video as a timestamp; AV_NOPTS_VALUE: unknown. Sets *any to 1 if
+ * only the file's end is declared, so that another track than the video may last until then. */
 static int64_t declared_end(const Source *source, int *any)
 {
     const AVStream *video = source->video;
@@ -25,7 +25,7 @@ static int64_t declared_end(const Source *source, int *any)
         return duration;
     if (!is_end && video->duration > 0 && video->duration != UNKNOWN_MP4_LENGTH) {
         duration = av_rescale_q(video->duration, video->time_base, AV_TIME_BASE_Q);
-    } else if (!source_has_fragments(source)) { /* fragments have lengths of their own */
+    } else if (!source_has_fragments(source)) { /* otherwise the length is unknown */
         duration = source->format->duration;
         *any = 1;
     }
@@ -105,7 +105,7 @@ bool damage_describe(const Source *source, const DamageReport *report, char *tex
     text[0] = '\0';
     describe_input(source, report, text, size);
     if (lost)
-        av_strlcatf(text, size, "%s%" PRId64 " frame%s lost with the GPU, up to the next key frame",
+        av_strlcatf(text, size, "%s%" PRId64 " frame%s lost because the GPU failed",
                     text[0] ? "; " : "", lost, lost == 1 ? " was" : "s were");
     return text[0];
 }

@@ -4,8 +4,8 @@
 
 #include "media/input/source.h"
 
-/* How much of an input was read. Times are absolute, AV_TIME_BASE units; AV_NOPTS_VALUE:
- * unknown. */
+/* How much of an input was read. Times are timestamps of the input in AV_TIME_BASE units;
+ * AV_NOPTS_VALUE: unknown. */
 typedef struct ReadPart {
     int64_t frames;    /* decoded */
     int64_t video_end; /* end of the last frame */

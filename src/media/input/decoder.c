@@ -14,7 +14,7 @@
 #include "media/log.h"
 #include "media/side_data.h"
 
-/* FFmpeg aligns widths to 64 before it checks max_pixels; frames have at most 65535 rows. */
+/* Added to max_pixels, because FFmpeg aligns widths to 64 before the check; at most 65535 rows. */
 #define MAX_ALIGNMENT_PIXELS (63 * 65535)
 
 /* Maximum number of broken frames in a row to drop. Later ones are shown, because some cameras send
@@ -70,8 +70,8 @@ struct Decoder {
                              turn out to be lost */
     int begun;            /* the decoder has received a packet since the last flush */
     int64_t inside;       /* number of frames in the decoder */
-    int awaits;     /* skips up to this many packets before the next key frame; their frames are
-                       lost */
+    int awaits;     /* maximum number of packets to skip before the next key frame; their frames
+                       count as lost */
     int fails_next; /* frames were lost, which decoder_receive() reports as MEDIA_LOST */
 
     int depth; /* see decoder_deepen() */
@@ -92,7 +92,7 @@ static const AVCodec *find_decoder(const AVStream *stream)
     return codec ? codec : avcodec_find_decoder(id);
 }
 
-/* Rounds down like libavformat, which fills in missing durations of some packets of a file. */
+/* Rounds down, as libavformat does where it fills in the missing duration of a packet. */
 static int64_t usual_duration(const Source *source)
 {
     const AVStream *stream = source->video;
@@ -541,7 +541,7 @@ static int convert(Decoder *d, AVFrame *frame, MediaError *error)
     return 0;
 }
 
-/* True if frames may be stretched: gray of more than 8 bits, before decoder_deepen(). */
+/* True if frames may be stretched: gray that has more than 8 bits even without decoder_deepen(). */
 static bool stretches(const Decoder *d)
 {
     return atomic_load(&d->codes) != CODE_RANGE_FULL && code_range_suits(d->shape.format);
@@ -560,7 +560,7 @@ static int stretch(Decoder *d, AVFrame *frame, MediaError *error)
                : media_no_memory(error, MEDIA_INPUT);
 }
 
-/* Downloads `raw`. If that fails, marks the GPU as lost. */
+/* Downloads `raw`. Marks the GPU as lost if that fails, but not if memory is lacking. */
 static int download_raw(Decoder *d)
 {
     AVFrame *host;
@@ -578,9 +578,9 @@ static int download_raw(Decoder *d)
 }
 
 /* Returns true if the frame has to be dropped because it refers to packets that were not sent, see
- * decoder_join(). It does not count as damage. In an open group of pictures, such frames are shown
- * before its key frame; or they precede a recovery point. Only FFmpeg's H.264 decoder outputs and
- * flags them; other decoders drop them. */
+ * decoder_join(). It does not count as damage. Such frames are shown before the key frame of an
+ * open group of pictures, or before a recovery point. Only FFmpeg's H.264 decoder outputs and flags
+ * them; other decoders drop them. */
 static bool drop_incomplete(Decoder *d)
 {
     if (!d->joins)

@@ -55,7 +55,7 @@ VideoShape decoder_shape(const Decoder *decoder);
 /* Converts frames to at least this depth, in bits. Call before the first frame. */
 void decoder_deepen(Decoder *decoder, int depth);
 
-/* Affects the next frames. At first the decoder does not deinterlace. Any thread. */
+/* Sets the mode for the next frames, at first DEINTERLACE_OFF. Any thread. */
 void decoder_deinterlace(Decoder *decoder, DeinterlaceMode mode);
 
 /* Sets the mode of DecoderOptions.codes for the next frames. Any thread. */
@@ -76,8 +76,8 @@ int decoder_send(Decoder *decoder, const AVPacket *packet);
  * a packet), AVERROR_EOF, or MEDIA_INPUT or MEDIA_LOST with a message. */
 int decoder_receive(Decoder *decoder, AVFrame *frame, MediaError *error);
 
-/* Damage since opening, or since decoder_forget_damage(), which keeps the damage of the last frame
- * and of frames not yet received. */
+/* Damage since decoder_open() or decoder_forget_damage(). Forgetting keeps the damage of the last
+ * frame, and of frames that were not received yet. */
 const Damage *decoder_damage(const Decoder *decoder);
 void decoder_forget_damage(Decoder *decoder);
 

@@ -15,7 +15,7 @@
 /* With DEMUX_IN_ORDER, the thread pauses while the only queue holds this number of packets. */
 #define ENOUGH_IN_ORDER 2
 /* Limit of all queues together (a nearly raw 4K frame has 10 MB). While the decoder waits for a
- * picture, reading goes on and drops sound beyond the limit: nothing plays without pictures. */
+ * picture, reading goes on and drops sound beyond the limit: it could not play before pictures. */
 #define MAX_BYTES (64 << 20)
 
 #define FIRST_PACKETS 64 /* initial room of a queue, which grows */
@@ -37,7 +37,7 @@ struct Demuxer {
     int running;
     int64_t position; /* where to start, see demuxer_start() */
 
-    /* Used by the thread while it runs. Times are absolute, AV_TIME_BASE units. */
+    /* Used by the thread while it runs. */
     int64_t end; /* latest end of a packet, see demuxer_end() */
     char *began; /* by stream: a packet was read */
 
@@ -138,7 +138,7 @@ static bool is_full(const Demuxer *d)
 {
     const bool in_order = d->order == DEMUX_IN_ORDER;
     const size_t enough = FFMAX(d->peeks, in_order ? ENOUGH_IN_ORDER : ENOUGH_PACKETS);
-    bool full = !d->source->live || in_order; /* false: newer pictures replace queued ones */
+    bool full = !d->source->live || in_order; /* live: newer pictures replace queued ones */
     for (int i = 0; i < DEMUX_KINDS; i++) {
         const PacketQueue *queue = &d->queues[i];
         if (!queue->stream || i == DEMUX_SUBTITLE)
@@ -222,7 +222,7 @@ static int note_packet(Demuxer *d, AVPacket *packet)
     return 0;
 }
 
-/* Reads one packet; negative at the end. */
+/* Reads and queues one packet; waits while the queues are full. Negative: the thread must end. */
 static int read_one(Demuxer *d)
 {
     AVPacket *packet = av_packet_alloc();

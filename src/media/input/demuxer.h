@@ -11,7 +11,7 @@
 
 typedef enum DemuxOrder {
     DEMUX_BY_KIND,
-    DEMUX_IN_ORDER, /* all tracks that are not discarded are read as DEMUX_VIDEO */
+    DEMUX_IN_ORDER, /* DEMUX_VIDEO has the packets of all tracks that are not discarded */
 } DemuxOrder;
 
 typedef enum DemuxKind {
@@ -31,7 +31,7 @@ typedef struct PacketNote {
 typedef struct Demuxer Demuxer;
 
 /* Does not start the thread yet. DEMUX_BY_KIND selects all subtitle tracks and nothing else. The
- * source must outlive the demuxer, which alone may use it while the thread runs. MEDIA_INPUT. */
+ * source must outlive the demuxer; others may not use it while the thread runs. MEDIA_INPUT. */
 int demuxer_create(Demuxer **demuxer, Source *source, DemuxOrder order, MediaError *error);
 
 /* Selects the video or audio stream; NULL: no stream. Call while stopped. */
@@ -48,7 +48,7 @@ int demuxer_start(Demuxer *demuxer, int64_t position, MediaError *error);
  * Reads the next packet of the selected stream, or of any subtitle track, into an empty `packet`.
  * Returns 0; AVERROR_EOF (the end, or no stream is selected); AVERROR(EAGAIN) (no packet yet; only
  * without `wait`); AVERROR(ENOMEM); or AVERROR_EXIT (stopped). Any thread, one at a time per kind.
- * If more sound comes before the next picture than the queue can hold, the rest of it is dropped.
+ * If more sound comes before the next picture than the queue can hold, surplus sound is dropped.
  */
 int demuxer_read(Demuxer *demuxer, DemuxKind kind, AVPacket *packet, int wait);
 
@@ -65,8 +65,8 @@ void demuxer_tap(Demuxer *demuxer, void (*take)(void *opaque, const AVPacket *pa
 /* Deselects the stream, even while the thread runs. */
 void demuxer_give_up(Demuxer *demuxer, DemuxKind kind);
 
-/* Latest end of the packets read since the start, absolute, AV_TIME_BASE units; AV_NOPTS_VALUE:
- * unknown. Call while stopped. */
+/* Latest end of the packets read since demuxer_start(): a timestamp of the input in AV_TIME_BASE
+ * units; AV_NOPTS_VALUE: unknown. Call while stopped. */
 int64_t demuxer_end(const Demuxer *demuxer);
 
 /* Number of video packets of a live source that were dropped for newer ones; 0 with DEMUX_IN_ORDER.
@@ -76,7 +76,7 @@ int64_t demuxer_dropped(Demuxer *demuxer);
 /* Ends the thread. demuxer_read() returns AVERROR_EXIT. */
 void demuxer_stop(Demuxer *demuxer);
 
-/* Stops it if necessary. *demuxer may be NULL. */
+/* Stops the thread if necessary. *demuxer may be NULL. */
 void demuxer_free(Demuxer **demuxer);
 
 #endif

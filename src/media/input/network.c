@@ -12,7 +12,7 @@
 /* HTTP may redirect to HTTPS, and https_proxy may be in use. */
 #define WEB "http,https,tls,tcp,httpproxy"
 
-/* Upper bound of FFmpeg's stream analysis, with a margin. */
+/* Maximum duration of FFmpeg's stream analysis, with a margin. */
 #define ANALYSIS_US (7 * INT64_C(1000000))
 
 /* Longest usual segment of HLS and DASH, with a margin. */

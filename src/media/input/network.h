@@ -49,7 +49,7 @@ int network_fail(const char *url, int averror, MediaError *error);
 int network_open(Network **network, const char *url, const NetworkOptions *options,
                  MediaError *error);
 
-/* Returns bytes read, AVERROR_EOF, AVERROR_EXIT (stopped), or why the connection was lost. */
+/* Returns bytes read, AVERROR_EOF, AVERROR_EXIT (stopped), or Network.lost. */
 int network_read(Network *network, uint8_t *buffer, int size);
 
 /* Like avio_seek(), including AVSEEK_SIZE. */

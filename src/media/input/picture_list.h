@@ -13,9 +13,9 @@ typedef struct PictureList {
 } PictureList;
 
 /*
- * Lists the pictures of a pattern such as "frame%04d.png", whose numbers may start anywhere but
- * must have no gaps; or those of a folder in natural order, which must have one codec. Free the
- * list also after a failure. MEDIA_INPUT.
+ * Lists the pictures of a pattern such as "frame%04d.png"; their numbers may start anywhere but
+ * must have no gaps. If `path` is a folder, lists its pictures in natural order; they must have the
+ * same codec. Free the list also after a failure. MEDIA_INPUT.
  */
 int picture_list_make(PictureList *list, const char *path, MediaError *error);
 

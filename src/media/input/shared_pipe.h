@@ -1,6 +1,6 @@
 /*
- * A pipe that two sources read completely and independently. Data that only one has read is kept
- * in memory.
+ * A pipe that two sources read independently. Bytes that only one of them has read are kept in
+ * memory.
  */
 #ifndef LUMEQ_MEDIA_SHARED_PIPE_H
 #define LUMEQ_MEDIA_SHARED_PIPE_H
@@ -10,8 +10,8 @@
 
 typedef struct SharedPipe SharedPipe;
 
-/* Side 0 gets all bytes. Side 1 sees an early end once the sides are more than this many bytes
- * apart. */
+/* Maximum number of bytes that one side may be ahead of the other. If it is exceeded, side 1 is cut
+ * off and gets no more bytes; side 0 always gets all. */
 #define SHARED_PIPE_MOST ((size_t)256 << 20)
 
 /* Opens a path; "-" is standard input. NULL: see errno. */

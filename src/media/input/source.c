@@ -50,7 +50,7 @@ int source_open(Source **source, const SourceOptions *options, MediaError *error
         return open_reconnecting(source, options, NULL, error);
     const int ret = source_open_connection(source, options, error);
     Network *n = ret < 0 ? NULL : (*source)->network;
-    /* Streams of unknown length are live, if they use a live protocol, HLS or DASH. */
+    /* A stream of unknown length is live if it uses a live protocol, HLS or DASH. */
     if (n && options->reconnect_s > 0 && (n->scheme->is_live || n->has_segments) &&
         source_duration(*source) <= 0) {
         n->patient = 0;

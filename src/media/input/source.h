@@ -18,10 +18,10 @@
 
 typedef struct SourceOptions {
     const char *path; /* a file name, never with a protocol; "-" is standard input */
-    bool network;     /* `path` is a URL instead, which network_scheme() accepts */
+    bool network;     /* `path` is a URL that network_scheme() accepts, not a file name */
     double silence_s; /* seconds without data before a connection counts as lost */
     /* for source_open(): > 0: reopen a URL that ends, fails or is missing, first after this many
-     * seconds. Except for udp and rtp, pauses double up to 30 times the first. */
+     * seconds. Pauses double up to 30 times the first, but not for udp and rtp. */
     double reconnect_s;
     bool reconnect_live;    /* reopen only a live stream, and only after it has begun */
     int64_t max_pixels;     /* larger frames are refused */
@@ -48,16 +48,16 @@ typedef struct Damage {
     bool cut_off;        /* the file ends inside an element, see cut_off.h */
     int64_t packets;     /* unreadable, undecodable or flagged as corrupt */
     int64_t frames;      /* with errors in the picture */
-    int64_t lost_frames; /* lost with a GPU, up to the next key frame */
+    int64_t lost_frames; /* lost because a GPU failed */
     char first[256];     /* FFmpeg's first message about damage, or "" */
 } Damage;
 
 /* Sets damage->first, if it is empty, to the note's error or else to the text of `averror`. */
 void damage_note(Damage *damage, const LogNote *note, int averror);
 
-/* A stream whose start may be missing is returned from its first key frame on. If this many video
- * packets contain none, as with gradual refresh, a file is returned from its first packet on and a
- * URL from the next packet on. */
+/* If a stream's start may be missing, packets before its first key frame are dropped. If the first
+ * SOURCE_PACKETS_TO_KEY video packets have no key frame, as with gradual refresh, they are returned
+ * after all if the input is a file; a URL continues with the next packet. */
 #define SOURCE_PACKETS_TO_KEY 600
 
 /* Tracks in a file may run ahead of each other by up to this much. AV_TIME_BASE units. */
@@ -79,7 +79,7 @@ typedef struct SourceBytes {
     int read_error;          /* errno of a failed read, or 0 */
     size_t count;            /* bytes read since source_watch_memory() */
     atomic_bool may_be_slow; /* the input is a pipe, whose writer may be slow */
-    Elements elements;       /* state of finding a cut-off end, see cut_off.h */
+    Elements elements;       /* to find out if the input is cut off, see cut_off.h */
     /* FFmpeg's function that opens other files */
     int (*open_other)(AVFormatContext *format, AVIOContext **io, const char *url, int flags,
                       AVDictionary **options);
@@ -93,7 +93,7 @@ typedef struct SourceReading {
     int failures;            /* number of consecutive read errors */
     int64_t failed_at;       /* byte position after the last read error */
     int wants_key;           /* maximum number of video packets to drop before the next key frame */
-    AVFifo *held;            /* dropped packets, used if a file has no key frame; or NULL */
+    AVFifo *held;            /* packets before the first key frame, in case none comes; or NULL */
     size_t held_bytes;
     TrackClock *clocks;      /* by stream */
     int64_t jump, last_jump; /* offsets for times after and for times before the latest jump */
@@ -153,7 +153,7 @@ int source_opening_take(SourceOpening **opening, int wait_ms, Source **source, M
 void source_opening_cancel(SourceOpening **opening, bool wait);
 
 /* True if a cancelled thread is still running. The program must then end with _exit(), since the
- * thread may use its data. */
+ * thread may still use the program's data. */
 bool source_opening_is_abandoned(void);
 
 /* Reports SourceBytes.read_error. Returns MEDIA_INPUT. */
@@ -169,7 +169,7 @@ int source_refuse_size(const Source *source, unsigned width, unsigned height, Me
 /* True for covers and chapter thumbnails, which are not video. */
 bool source_is_picture(const AVStream *stream);
 
-/* True for a track of another program than the video's; such tracks are not read. */
+/* True for a track of another AVProgram than the video's; such tracks are not read. */
 bool source_is_foreign(const Source *source, const AVStream *stream);
 
 /* A track's index among those of its type, from 0, not counting foreign sound and subtitles. */
@@ -200,12 +200,12 @@ bool source_is_lost(const Source *source);
 int source_losses(const Source *source);
 
 /* True if a URL or a camera was lost before this packet, which is then unrelated to earlier ones of
- * its track. When a URL is lost, source_read() returns such a video packet without data. After the
- * return, it is true for the first packet of each track; video of a URL begins with a key frame. */
+ * its track: a video packet without data when a URL is lost, and the first packet of each track
+ * when the URL or camera is back. The video of a URL then begins with a key frame. */
 bool source_is_discontinuity(const AVPacket *packet);
 
 /* True for a stream's first key frame if packets before it may be missing. Frames that refer to
- * such packets are incomplete. */
+ * missing packets are incomplete. */
 bool source_is_joined(const AVPacket *packet);
 
 /* True for a still picture, also in a container for videos such as GIF and AVIF. */
@@ -218,13 +218,13 @@ int64_t source_duration(const Source *source);
 bool source_can_seek(const Source *source);
 
 /*
- * Seeks to the keyframe at or before `position` (AV_TIME_BASE units from source_start()), whose
- * packet is then the first of the video, and returns true. Without such a keyframe, seeks to the
- * start; among numbered pictures, to the one at `position`. An input that cannot seek does nothing.
+ * Seeks to the key frame at or before `position` (AV_TIME_BASE units from source_start()) and
+ * returns true; the video continues with it. Returns false in all other cases: without such a key
+ * frame, it seeks to the start; in numbered pictures, to `position`; or it cannot seek.
  */
 bool source_seek(Source *source, int64_t position);
 
-/* True if it can be read again from its start: a file or a seekable URL, and not live. */
+/* True if the input can be read again from its start: a file or a seekable URL, and not live. */
 bool source_can_begin_again(const Source *source);
 
 /* Reads the next packet of any stream that existed on opening and is not discarded. Returns 0,
@@ -241,9 +241,9 @@ int64_t source_frame_count(const Source *source);
 /* True if this is the last video packet according to the index; false if there is no index. */
 bool source_is_last(const Source *source, const AVPacket *packet);
 
-/* The end of the video according to the index, in its time base; AV_NOPTS_VALUE: unknown. The end
- * that FFmpeg's muxer declares is that of the frame decoded last. `reordered`: how much later the
- * frame shown last begins. */
+/* The end of the video according to the index, in its time base; AV_NOPTS_VALUE: unknown. FFmpeg's
+ * muxer declares the end of the frame that is decoded last. The frame that is shown last begins
+ * later by `reordered`, so the returned end may be later by as much. */
 int64_t source_video_end(const Source *source, int64_t reordered);
 
 /* True if the declared video duration is reliable (mp4, mov, mkv, webm, flv). */
@@ -256,7 +256,7 @@ bool source_duration_is_end(const Source *source);
  * than a hundred years. For such files, libavformat reports the file's length as the track's. */
 int64_t source_tagged_length(const AVStream *stream);
 
-/* Adds an owner: the last source_close() closes it. Any thread. */
+/* Adds an owner. The source is closed when each owner has called source_close(). Any thread. */
 Source *source_share(Source *source);
 
 void source_close(Source **source);
@@ -269,7 +269,7 @@ void source_close(Source **source);
 void source_expect_key(Source *source);
 
 /* source_lacks_memory() is true if memory ran out since source_watch_memory() in the same thread.
- * Demuxers skip packets that they cannot allocate, or report the end. */
+ * Demuxers do not report it: they skip packets that they cannot allocate, or report the end. */
 void source_watch_memory(Source *source);
 bool source_lacks_memory(const Source *source);
 

@@ -212,8 +212,8 @@ int source_fail_to_read(const Source *s, MediaError *error)
                       strerror(s->bytes.read_error));
 }
 
-/* Refuses an mp4 whose index follows data that a pipe has already passed. Call before packets are
- * read. */
+/* Refuses an mp4 from a pipe if its index comes after the pictures, which are gone by then. Call
+ * before packets are read. */
 static int check_order(const Source *s, MediaError *error)
 {
     const int64_t kept = s->bytes.io->pos - (s->bytes.io->buf_end - s->bytes.io->buffer);
@@ -376,7 +376,7 @@ static int open_pictures(Source *s, MediaError *error)
 
 /* ---- the video track ---- */
 
-/* A track shows stills if another one has more than this many times as many frames. */
+/* A track counts as stills if another track has more than this many times its number of frames. */
 #define STILLS_FACTOR 10
 
 static bool is_video(const AVStream *stream)

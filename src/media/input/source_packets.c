@@ -16,12 +16,12 @@
  * row. */
 #define MAX_READ_FAILURES 64
 
-/* If a seek finds no key frame within MAX_PACKETS_TO_KEY packets, it is repeated to a position
- * SEEK_STEP_US earlier, then twice as much, and so on. */
+/* If MAX_PACKETS_TO_KEY packets after a seek have no key frame at or before the target, the seek is
+ * repeated SEEK_STEP_US before the target, then at twice this distance, and so on. */
 #define SEEK_STEP_US 2000000
 #define MAX_PACKETS_TO_KEY 20000
 
-/* A time this far ahead of or behind the expected one is a jump. */
+/* A time that is later or earlier than expected by this much is a jump. */
 #define JUMP_AHEAD_US 10000000
 #define JUMP_BACK_US 100000
 
@@ -31,7 +31,7 @@
 /* Formats whose files end with the last packet, unless they were cut off. */
 #define WHOLE_PACKETS "dv,yuv4mpegpipe"
 
-/* Limit for the video packets before the first key frame, which are kept in case none follows. */
+/* Limit for the video packets that are kept in case no key frame follows. */
 #define MAX_HELD_BYTES (64 << 20)
 
 /* Its address in AVPacket.opaque marks packets for source_is_joined(). */
@@ -81,7 +81,7 @@ static int64_t packet_time(const Source *s, int64_t time, int stream)
 }
 
 /* Timestamps of few bits wrap around (after 26.5 hours in transport streams), and libavformat
- * handles at most one wrap. Returns the candidate that is nearest to the last time read. */
+ * handles at most one wrap. Adds whole periods so that `time` is nearest to the last time read. */
 static int64_t unwrap(const Source *s, int64_t time, const AVStream *stream)
 {
     if (time == AV_NOPTS_VALUE || s->reading.clock == AV_NOPTS_VALUE || stream->pts_wrap_bits >= 63)
@@ -340,9 +340,9 @@ static int64_t find_jump(Source *s, const TrackClock *clock, int64_t time)
 
 /*
  * Decides whether a corrupt packet counts as damage. Where one transport stream follows another,
- * the packet counter restarts, so the demuxer marks the last packet but one (the parser holds one
- * back) as corrupt although nothing is missing. The packet does not count if times restart as well,
- * or if a key frame of the video follows on time; the decoder would then report real damage.
+ * the packet counter restarts, so the demuxer marks the first stream's last packet but one (the
+ * parser holds one back) as corrupt although nothing is missing. The packet does not count if times
+ * restart as well, or if a key frame follows on time; the decoder then reports any real damage.
  */
 static void judge_corrupt(Source *s, const AVPacket *next, TrackClock *clock, int64_t moved,
                           int64_t by)
@@ -368,7 +368,7 @@ static void smooth_times(Source *s, AVPacket *packet)
     const int64_t stamp = packet->dts != AV_NOPTS_VALUE ? packet->dts : packet->pts;
     const int64_t time = packet_time(s, stamp, packet->stream_index);
     if (time == AV_NOPTS_VALUE) {
-        /* Data without a time, such as asynchronous KLV, belongs to the picture beside it, which is
+        /* Data without a time, such as asynchronous KLV, belongs to the picture next to it. This is
          * two after the last one returned: the demuxer and the parser each hold one back. */
         const TrackClock *video = &s->reading.clocks[s->video->index];
         if (type == AVMEDIA_TYPE_DATA && video->last != AV_NOPTS_VALUE)

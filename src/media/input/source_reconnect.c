@@ -17,7 +17,7 @@
 /* Pauses double up to this multiple of the first one. */
 #define LONGEST_PAUSE 30
 
-/* Messages about losses are at least this many times the first pause apart: by default a minute. */
+/* Minimum time between messages about losses, in units of reconnect_s: by default a minute. */
 #define MESSAGE_PAUSES 60
 
 /* Interval for checking the stop flag. */
@@ -62,8 +62,8 @@ bool source_is_discontinuity(const AVPacket *packet)
 
 /* ---- a connection ---- */
 
-/* Waits before the next attempt and doubles the pause, except for udp and rtp, which cannot tell
- * whether a sender exists. Returns AVERROR_EXIT if stopped. */
+/* Waits before the next attempt. Doubles the pause, but not for udp and rtp, where each attempt
+ * itself waits for a sender. Returns AVERROR_EXIT if stopped. */
 static int wait_before_retry(Reconnect *r)
 {
     const NetworkScheme *scheme = network_scheme(r->outer->options.path);

@@ -1,4 +1,4 @@
-/* Size, pixel aspect ratio and colours of a video, and changes within it. */
+/* Size, pixel aspect ratio and colours of a video, and how they change within it. */
 #ifndef LUMEQ_MEDIA_VIDEO_SHAPE_H
 #define LUMEQ_MEDIA_VIDEO_SHAPE_H
 
@@ -30,8 +30,8 @@ int video_shape_same_matrix(enum AVColorSpace a, enum AVColorSpace b);
 int video_shape_fills(const VideoShape *shape, const AVFrame *frame);
 
 /* Sets the size and pixel aspect ratio of `to`, to which `from` will be scaled. The size is the
- * shape's. With bars, the pixel aspect ratio is the shape's, and crop_* are the sizes of the bars;
- * without, it preserves the display aspect. */
+ * shape's. With bars, the pixel aspect ratio is the shape's, and crop_* are the sizes of the bars.
+ * Without bars, the pixel aspect ratio preserves the display aspect. */
 void video_shape_place(const VideoShape *shape, const AVFrame *from, int bars, AVFrame *to);
 
 /* Adds how `frame`, at a position in seconds, differs from the shape. */
