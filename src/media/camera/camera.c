@@ -16,8 +16,8 @@
 
 #define TICK_MS 20 /* longest reaction time to a stop */
 
-#define FIRST_FRAME_US 5000000 /* some cameras take seconds to start */
-#define STALL_US 2000000       /* in the dark, cameras still give some frames per second */
+#define FIRST_FRAME_US 5000000 /* time limit for the first frame: some cameras start slowly */
+#define STALL_US 2000000       /* for later frames: some arrive every second, even in the dark */
 
 /* Delay between attempts to reopen, doubled after each failure. */
 #define RETRY_US 500000
@@ -193,7 +193,7 @@ static int read_device(Camera *c, AVPacket *packet)
     const int ret = v4l2_device_read(c->device, packet, &stamp);
     if (ret < 0 && ret != AVERROR_INVALIDDATA)
         return ret;
-    /* `missed` is huge if the driver's number stays or goes back: this driver does not count. */
+    /* `missed` is huge if the number stays or goes back: such drivers do not count frames. */
     const uint32_t missed = c->has_sequence ? stamp.sequence - c->sequence - 1 : 0;
     c->has_sequence = true;
     c->sequence = stamp.sequence;
@@ -278,7 +278,7 @@ static int open_failed(const Camera *c, int ret, MediaError *error)
                       s->name, s->format, size);
 }
 
-/* Learns the pixel format by decoding one JPEG. Returns 0, or AVERROR for a damaged one. */
+/* Learns format, size and colours by decoding a JPEG. Returns 0, or AVERROR if it is damaged. */
 static int learn_from_jpeg(AVCodecParameters *par, const AVPacket *packet)
 {
     const AVCodec *decoder = avcodec_find_decoder(par->codec_id);
@@ -352,7 +352,7 @@ static int describe(Camera *c)
 }
 
 /* Opens the best mode that the driver accepts, since the USB bus may not have room for all modes.
- * Reports the error of the best mode. */
+ * Sets *error to the error of the best mode, even if another mode works. */
 static int open_best(Camera *c, const CameraOptions *options, CameraMode *modes, int mode_count,
                      MediaError *error)
 {
@@ -379,7 +379,7 @@ static int open_best(Camera *c, const CameraOptions *options, CameraMode *modes,
     return fault;
 }
 
-/* Opens the camera in its best mode that works. Reports the error of a mode only if none works. */
+/* Opens the camera in its best mode that works. Sets *error only if no mode works. */
 static int open_chosen(Camera *c, const CameraOptions *options, MediaError *error)
 {
     CameraDevice device;

@@ -14,8 +14,8 @@ typedef struct CameraDevice {
     char problem[256]; /* a sentence that says why it cannot be used now, or "" */
 } CameraDevice;
 
-/* Lists capture devices by number; free *devices with camera_free(). Returns the count, which may
- * be 0, or MEDIA_INPUT (out of memory). */
+/* Lists capture devices in the order of their numbers; free *devices with camera_free(). Returns
+ * the count, which may be 0, or MEDIA_INPUT (out of memory). */
 int camera_list_devices(CameraDevice **devices, MediaError *error);
 
 /* Frees a list and sets it to NULL. */
@@ -28,14 +28,14 @@ void camera_free(void *list);
 int camera_find(const char *wanted, CameraDevice *device, MediaError *error);
 
 /* Looks for a camera that was unplugged. Returns 1 and fills *now if a camera of its name is at the
- * old path or, with `everywhere`, at another path with the same `bus`, in which cameras of the same
- * model differ. Returns 0 if no such camera is found; AVERROR if the old path cannot be opened. */
+ * old path or, with `everywhere`, at another path on the same `bus` (cameras of one model have the
+ * same name). Returns 0 if no such camera is found; AVERROR if the old path cannot be opened. */
 int camera_find_again(const CameraDevice *before, int everywhere, CameraDevice *now);
 
 /* Reports a system error (an errno) of a camera. `name` may be "". Returns MEDIA_INPUT. */
 int camera_fail(MediaError *error, const char *path, const char *name, int system_error);
 
-/* The same for any device, called `what` in the message. Returns `fault`. */
+/* Like camera_fail(), for a device that the message calls `what`. Returns `fault`. */
 int camera_device_fail(MediaError *error, int fault, const char *path, const char *what,
                        int system_error);
 

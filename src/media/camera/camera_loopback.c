@@ -1,6 +1,6 @@
-/* A virtual camera by v4l2loopback. write() works with every version of the driver: it copies at
- * once, never blocks, and stamps pictures with the monotonic clock. Streaming from mapped buffers,
- * which is not used, differs between versions. */
+/* A virtual camera through v4l2loopback and write(), which works with every version of the driver:
+ * it copies at once, never blocks, and stamps pictures with the monotonic clock. Streaming from
+ * mapped buffers would differ between versions. */
 #include "media/camera/camera_output_kind.h"
 
 #include <errno.h>

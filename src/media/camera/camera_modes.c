@@ -202,9 +202,9 @@ void camera_mode_text(const CameraMode *mode, char *text, size_t size)
 #define RANGE_HEIGHT 1080
 
 /*
- * Preferred formats at the same rate: uncompressed ones have no artefacts or encoder delay, and
+ * Formats at the same rate, best first. Uncompressed ones have no artefacts or encoder delay, and
  * planar luma needs no conversion. H.264 follows MJPEG because dropping a frame damages later ones.
- * Gray is last: it is the infrared picture of a colour camera.
+ * Gray is not listed and ranks last: it is the infrared picture of a colour camera.
  */
 static const char *const preferred[] = {"nv12",  "yuv420p", "yuv422p", "yuyv422", "uyvy422",
                                         "rgb24", "bgr24",   "bgr0",    "mjpeg",   "h264"};
@@ -282,8 +282,8 @@ static int fit(CameraChoice *choice, const CameraMode *mode, const CameraOptions
 
 /* ---- comparing ---- */
 
-/* Returns > 0 if `a` is better, comparing in this order: colour before gray; unless `rate_wanted`,
- * the rate, with all rates from USUAL_RATE on equal; size; exact rate; rank of the format. */
+/* Returns > 0 if `a` is better. Criteria, in this order: colour before gray; the rate, capped at
+ * USUAL_RATE (not if `rate_wanted`); the size; the rate; format_rank(). */
 static int compare_choices(const CameraChoice *a, const CameraChoice *b, int rate_wanted)
 {
     const double usual = rate_wanted ? 0 : USUAL_RATE * (1 - RATE_TOLERANCE);

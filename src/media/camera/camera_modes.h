@@ -13,8 +13,8 @@
 /* Requested settings of a camera; {0}: the best. */
 typedef struct CameraOptions {
     const char *device; /* "/dev/video2", a link to it, or "2"; NULL: the first camera */
-    /* picture format: "mjpeg", "gray12le", or a code such as "MJPG", "Y12"; NULL: the one with the
-     * highest rate at the size */
+    /* picture format: "mjpeg", "gray12le", or a code such as "MJPG", "Y12"; NULL: the format with
+     * the highest rate at the chosen size */
     const char *format;
     int width, height; /* 0: the largest that reaches `rate`, or 30 if no rate is requested */
     AVRational rate;   /* frames per second; {0}: the highest */

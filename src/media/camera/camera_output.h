@@ -24,11 +24,11 @@ int camera_output_open(CameraOutput **output, const char *device, MediaError *er
 const char *camera_output_path(const CameraOutput *output);
 
 /*
- * Offers pictures of this size and rate ({0}: unknown). A v4l2loopback device gets the first of
- * YUYV, NV12 and YU12, sorted by loss, that it accepts; with PipeWire, programs choose NV12 or
- * YUY2. Odd sizes lose a column or row; with PipeWire, widths lose up to 3 columns, since some
- * programs assume rows of a multiple of 4 bytes. `input` names the camera or file. MEDIA_OUTPUT: no
- * common format, another fixed size, or busy.
+ * Offers pictures of this size and rate ({0}: unknown). With v4l2loopback, the format is YUYV, NV12
+ * or YU12: of those that the device accepts, the one that loses least. With PipeWire, programs
+ * choose NV12 or YUY2. Odd sizes lose a column or row; with PipeWire, widths lose up to 3 columns,
+ * since some programs assume rows of a multiple of 4 bytes. `input` names the camera or file.
+ * MEDIA_OUTPUT: no common format, the device keeps another size, or it is busy.
  */
 int camera_output_set(CameraOutput *output, const AVFrame *first, AVRational rate,
                       const char *input, MediaError *error);
@@ -37,7 +37,7 @@ int camera_output_set(CameraOutput *output, const AVFrame *first, AVRational rat
 void camera_output_text(const CameraOutput *output, char *text, size_t size);
 
 /* Keeps a reference to the picture. If a program watches, converts the picture to limited range and
- * the size set, and sends it. `time` is the capture time on the clock of av_gettime_relative().
+ * the offered size, and sends it. `time` is the capture time on the clock of av_gettime_relative().
  * Returns 1 if it was sent, 0 if no program watches, or MEDIA_OUTPUT. */
 int camera_output_write(CameraOutput *output, const AVFrame *frame, int64_t time,
                         MediaError *error);
@@ -48,8 +48,8 @@ int camera_output_repeat(CameraOutput *output, int64_t time, MediaError *error);
 /* False if no program watches. True for v4l2loopback, which does not report watchers. */
 bool camera_output_is_watched(CameraOutput *output);
 
-/* Reconnects to PipeWire after it has ended; notes its end and its return. Call several times a
- * second. */
+/* Reconnects to PipeWire after it has ended. `note` receives a line when it ends and when it
+ * is back. Call several times a second. */
 void camera_output_tend(CameraOutput *output, int64_t now, void (*note)(const char *line));
 
 /* *output may be NULL. */

@@ -1,4 +1,4 @@
-/* A virtual camera by PipeWire: a driver node, whose watchers run whenever it sends a picture. */
+/* A virtual camera through PipeWire: a driver node, whose watchers run when it sends a picture. */
 #include "media/camera/camera_output_kind.h"
 
 #include <errno.h>
@@ -50,7 +50,7 @@ typedef struct Node {
     int lost;   /* the connection ended */
     int failed; /* the stream failed; the connection lives */
     uint64_t sequence;
-    int64_t time;  /* `time` of the last picture sent */
+    int64_t time;  /* timestamp of the last picture sent, us */
     int64_t retry; /* time of the next attempt to reconnect */
 } Node;
 
@@ -171,7 +171,7 @@ static const struct spa_pod *offer(struct spa_pod_builder *b, const Node *n, con
     return spa_pod_builder_pop(b, &f);
 }
 
-/* Offers each format at the exact rate, then at whole rates, as some programs use only those. */
+/* Offers each format at the exact rate, then at whole rates, since some programs need those. */
 static uint32_t offer_all(struct spa_pod_builder *b, const Node *n, const struct spa_pod *offers[6])
 {
     struct spa_fraction rates[3] = {{0}};
@@ -330,7 +330,7 @@ static void fill(Node *n, struct spa_buffer *buffer, const AVFrame *frame, int64
         (void)av_image_copy_to_buffer(data->data, size, (const uint8_t *const *)frame->data,
                                       frame->linesize, n->format->pixels, n->width, n->height, 1);
     }
-    /* A repeated picture may have a later time than the next picture, captured before that. */
+    /* Times must increase, but the next picture may have been captured before a repetition. */
     n->time = FFMAX(time, n->time + 1);
     if (header)
         *header = (struct spa_meta_header){.pts = n->time * 1000, .seq = n->sequence++};

@@ -46,7 +46,7 @@ int v4l2_device_ioctl(int fd, unsigned long request, void *argument)
     return ret;
 }
 
-/* The same, returning 0 or AVERROR. */
+/* Calls v4l2_device_ioctl() and returns 0 or AVERROR. */
 static int ask(int fd, unsigned long request, void *argument)
 {
     return v4l2_device_ioctl(fd, request, argument) < 0 ? AVERROR(errno) : 0;
@@ -111,7 +111,7 @@ static enum AVColorTransferCharacteristic transfer_of(const struct v4l2_pix_form
 static void set_colours(AVCodecParameters *par, const struct v4l2_pix_format *set, int is_rgb)
 {
     struct v4l2_pix_format pix = *set;
-    if (pix.priv != V4L2_PIX_FMT_PRIV_MAGIC) /* old drivers leave these fields unset */
+    if (pix.priv != V4L2_PIX_FMT_PRIV_MAGIC) /* old drivers do not set these fields */
         pix.ycbcr_enc = pix.quantization = pix.xfer_func = 0;
     par->color_primaries = primaries_of(&pix);
     par->color_trc = transfer_of(&pix);
@@ -306,7 +306,7 @@ void v4l2_device_wait(const V4l2Device *d, int ms)
 {
     struct pollfd waiting = {.fd = d->fd, .events = POLLIN};
     if (poll(&waiting, 1, ms) > 0 && !(waiting.revents & POLLIN))
-        av_usleep((unsigned)ms * 1000); /* on an error poll() does not wait; reading reports it */
+        av_usleep((unsigned)ms * 1000); /* poll() does not wait if the device has failed */
 }
 
 const AVCodecParameters *v4l2_device_parameters(const V4l2Device *d)

@@ -1,6 +1,6 @@
 /*
  * A streaming V4L2 device with mapped buffers. Packets are copies, so that the driver gets its
- * buffers back at once. For one thread. Functions return 0 or AVERROR.
+ * buffers back at once. For one thread. Opening and reading return 0 or AVERROR.
  */
 #ifndef LUMEQ_MEDIA_V4L2_DEVICE_H
 #define LUMEQ_MEDIA_V4L2_DEVICE_H
@@ -10,10 +10,10 @@
 
 #include <libavcodec/avcodec.h>
 
-/* ioctl(), repeated after EINTR. */
+/* Like ioctl(), but repeats the call after EINTR. */
 int v4l2_device_ioctl(int fd, unsigned long request, void *argument);
 
-/* True for a camera. Devices with only the multi-planar interface are not supported. */
+/* True for a camera, but not for one that has only the multi-planar interface. */
 bool v4l2_device_captures(int fd);
 
 typedef struct V4l2Device V4l2Device;
