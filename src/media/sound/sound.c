@@ -34,8 +34,8 @@ static void sound_graph_close(SoundGraph *g)
 /* atempo's window is the shortest that has a power of two samples and lasts at least 1/24 s. */
 #define WINDOWS_PER_SECOND 24
 
-/* Returns how early sound leaves the filter on average, in microseconds. Sounds begin half a window
- * early and end on time, as measured at speeds from 0.25 to 4. */
+/* Returns how early sound leaves the filter on average, in microseconds: half a window at the start
+ * of each sound, and 0 at its end, as measured at speeds from 0.25 to 4. */
 static double tempo_is_early(int rate)
 {
     int window = 1;
@@ -128,7 +128,7 @@ static int sound_graph_send(SoundGraph *g, AVFrame *frame)
 #define ROUNDING_US 1.5e3
 /* Deviations up to this are jitter. */
 #define TOLERANCE_US 50e3
-/* Each frame moves positions by one part in this many of its jitter. */
+/* Each frame shifts the following positions by its jitter divided by this. */
 #define SMOOTHING 64
 /* Larger deviations are jumps, not gaps or overlaps. */
 #define MAX_HOLE_US 3600e6
@@ -279,8 +279,8 @@ void sound_send(Sound *s, const AVPacket *packet)
         renew_decoder(s);
 }
 
-/* Replaces a layout that the filters do not accept. If the number of unnamed channels is the wanted
- * one, they get the wanted names in order. */
+/* Replaces a layout that the filters do not accept. If the frame's channels are unnamed and as many
+ * as the output's, they get the output's names in order. */
 static void name_layout(const Sound *s, AVFrame *frame)
 {
     const enum AVChannelOrder order = frame->ch_layout.order;
@@ -424,8 +424,8 @@ static int prepare(Sound *s)
     return 1;
 }
 
-/* Sends `decoded` to the graph, unless silence or a reopened graph must come first; then the next
- * call sends it. */
+/* Sends `decoded` to the graph. If silence must come first, or the graph must be reopened, leaves
+ * `decoded` to a later call. */
 static void place(Sound *s)
 {
     const int64_t pts = s->decoded->best_effort_timestamp;

@@ -23,8 +23,8 @@ typedef struct SoundBlock {
 } SoundBlock;
 
 /* Opens the track's decoder. `origin_us` is source_start(), the origin of positions. `rate` and
- * `channels` (1, 2, 6 or 8, ordered FL FR FC LFE BL BR SL SR) are the device's; the track's may
- * differ and change. MEDIA_INPUT; *sound is then NULL. */
+ * `channels` (1, 2, 6 or 8, ordered FL FR FC LFE BL BR SL SR) are those of the device; the track
+ * may have others, and they may change. MEDIA_INPUT; *sound is then NULL. */
 int sound_open(Sound **sound, const AVStream *stream, int64_t origin_us, int rate, int channels,
                MediaError *error);
 
@@ -43,8 +43,8 @@ int sound_open_as(Sound **sound, const AVStream *stream, int64_t origin_us, cons
 /* Maximum samples per block at this rate: about 20 ms. */
 int sound_block_samples(int rate);
 
-/* Discards buffered data. The next sample returned is that at `position`: silence, if the sound
- * begins later. AV_NOPTS_VALUE: it is the next sample decoded. */
+/* Discards buffered data. The next sample returned is the one at `position`, or silence if the
+ * sound begins later; with AV_NOPTS_VALUE, the next sample decoded. */
 void sound_start(Sound *sound, int64_t position);
 
 /* Sets the speed, SOUND_MIN_SPEED to SOUND_MAX_SPEED, from about the next block on. */
@@ -60,7 +60,7 @@ void sound_send(Sound *sound, const AVPacket *packet);
  * (source_is_discontinuity()). */
 int sound_receive(Sound *sound, SoundBlock *block);
 
-/* The same with a blank frame, whose times are not set. *position: position of its first sample. */
+/* Like sound_receive(), but fills a blank frame, except its timestamps, and *position. */
 int sound_receive_frame(Sound *sound, AVFrame *frame, int64_t *position);
 
 /* Number of damaged packets and frames since sound_open(). */

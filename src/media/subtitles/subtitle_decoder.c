@@ -8,13 +8,13 @@
 #include "media/input/track_choice.h"
 #include "media/packet_set.h"
 
-/* Longer lines (in bytes) are taken for damaged, and truncated. */
+/* In bytes. A longer line is probably damaged; it is truncated. */
 #define MAX_LINE (64 * 1024)
 
 /* Maximum columns and rows. A larger bitmap is skipped, a larger canvas replaced by the default. */
 #define MAX_CANVAS 8192
 
-/* The default canvas is as large as the video, but for DVB subtitles it is this. */
+/* The default canvas of DVB subtitles. Other subtitles have a canvas of the video's size. */
 #define DVB_WIDTH 720
 #define DVB_HEIGHT 576
 

@@ -44,7 +44,7 @@ int subtitle_decoder_open(SubtitleDecoder **decoder, const Source *source, const
 /* The ASS header for the lines: styles and resolution. "" for bitmaps. Owned by the decoder. */
 const char *subtitle_decoder_header(const SubtitleDecoder *decoder);
 
-/* Returns 1 with *event, for the caller to free with subtitle_event_free(); or 0 if the packet
+/* Returns 1 with *event, which the caller frees with subtitle_event_free(). Returns 0 if the packet
  * shows nothing, has no time, is damaged, or repeats text that was decoded before, as after seeking
  * back; or if out of memory. Leaves the packet unchanged. */
 int subtitle_decoder_decode(SubtitleDecoder *decoder, AVPacket *packet, SubtitleEvent *event);

@@ -16,7 +16,7 @@ typedef struct PacketStore {
     PacketSet known; /* contains the stored packets */
 } PacketStore;
 
-/* Maximum size in bytes. Above it, the oldest quarter is dropped. */
+/* Maximum size of a store in bytes. If it is exceeded, the oldest quarter is dropped. */
 #define PACKET_STORE_BYTES (32 << 20)
 
 /* Stores a reference to the packet unless it is already stored or memory runs out. */
@@ -26,12 +26,12 @@ void packet_store_clear(PacketStore *store);
 
 /* A file of text subtitles, read as a whole. Fields are read-only for callers. */
 typedef struct SubtitleFile {
-    Source *source; /* a source without video; source_share() can share it */
+    Source *source; /* has no video; other owners can share it with source_share() */
     const AVStream *track;
     PacketStore packets; /* of the track, up to PACKET_STORE_BYTES */
 } SubtitleFile;
 
-/* Larger files, in bytes, are refused. */
+/* Maximum size of a subtitle file, in bytes. Larger ones are refused. */
 #define SUBTITLE_FILE_BYTES (16 << 20)
 
 /* Reads a file; never opens other files that it refers to. Text that is neither UTF-8 nor UTF-16
