@@ -80,7 +80,7 @@ static inline const AVChannelLayout *codec_channel_layouts(const AVCodec *codec)
 #define NVDEC_MAPS 1
 #endif
 
-/* Lets a decoder call get_buffer2 from its own threads, which it always may from FFmpeg 6 on. */
+/* Lets a decoder call get_buffer2 from its own threads. From FFmpeg 6 on, decoders always may. */
 static inline void allow_threaded_callbacks(AVCodecContext *codec)
 {
 #if LIBAVCODEC_VERSION_MAJOR < 60

@@ -86,7 +86,7 @@ static bool has_alpha(const AVPixFmtDescriptor *desc)
     return (desc->flags & AV_PIX_FMT_FLAG_ALPHA) != 0;
 }
 
-/* Rates how much precision `to` lacks or wastes; -1 if it has other components than needed. */
+/* Rates how much precision `to` lacks or wastes (0: none); -1 if its components do not fit. */
 static int distance(const AVPixFmtDescriptor *to, const AVPixFmtDescriptor *from, int depth)
 {
     const int colours = from->nb_components >= 3 || has_alpha(from);
@@ -215,7 +215,7 @@ static int field_height(int height, int fields, int field)
     return (height + fields - 1 - field) / fields;
 }
 
-/* Ranges must be set before sws_init_context(), which chooses the code path by them. */
+/* Sets the ranges before sws_init_context(), because it chooses the code path by them. */
 static int open_sws(Converter *c, int field)
 {
     struct SwsContext *sws = sws_alloc_context();

@@ -13,7 +13,7 @@ enum {
     MEDIA_USAGE = -1,  /* bad options: unknown encoder, output exists, ... */
     MEDIA_INPUT = -2,  /* the input cannot be opened, has no video, or cannot be decoded */
     MEDIA_OUTPUT = -3, /* the output cannot be written */
-    MEDIA_LOST = -16,  /* no exit code: frames were lost with the GPU; begin again in software */
+    MEDIA_LOST = -16,  /* not an exit code: the GPU lost frames; start again in software */
 };
 
 /* {0} means no error. Keeps the first error and ignores later ones. Not thread-safe. */
@@ -27,7 +27,7 @@ typedef struct MediaError {
 int media_fail(MediaError *error, int fault, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
 
-/* The same with "out of memory". */
+/* media_fail() with "out of memory". */
 int media_no_memory(MediaError *error, int fault);
 
 /*
@@ -64,10 +64,10 @@ static inline const char *media_quote_in(char text[MEDIA_QUOTED], const char *na
     return text;
 }
 
-/* The same, in a compound literal of the calling block: each use has its own buffer. */
+/* Returns the quoted name in a compound literal of the calling block: each use has a new buffer. */
 #define media_quote(name) media_quote_in((char[MEDIA_QUOTED]){0}, name)
 
-/* The same for an input, where "-" is "standard input". */
+/* media_quote() for the name of an input: "-" becomes "standard input". */
 #define media_quote_input(path) (strcmp(path, "-") == 0 ? "standard input" : media_quote(path))
 
 #endif

@@ -10,14 +10,14 @@ char *file_name_folder(const char *path);
 /* The file name without the folder. */
 const char *file_name_base(const char *path);
 
-/* Maximum length of a file name in this folder, in bytes, for the file system and for PATH_MAX. */
+/* Maximum length in bytes of a file name in this folder; the file system and PATH_MAX limit it. */
 size_t file_name_room(const char *folder);
 
 /* The length of the longest prefix of a name that has at most `most` bytes and ends with a whole
  * UTF-8 character. */
 size_t file_name_cut(const char *name, size_t most);
 
-/* Inserts `word` between NAME and .EXT; shortens NAME if the file name would exceed `room` bytes.
+/* Makes "NAMEword.EXT" from "NAME.EXT"; shortens NAME if the file name would exceed `room` bytes.
  * Free with av_free(). NULL: out of memory. */
 char *file_name_with(const char *path, const char *word, size_t room);
 

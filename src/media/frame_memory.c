@@ -15,7 +15,7 @@
 /* Bytes past the end of a plane that decoders and encoders may access. */
 #define PLANE_PADDING (16 + ALIGNMENT)
 
-/* Maximum number of blocks from the allocator at a time; beyond it, memory is ordinary. */
+/* Maximum number of blocks from the allocator. Beyond it, new planes are in ordinary memory. */
 #define MAX_BLOCKS 512
 
 /* A pool of buffers of one size. */
@@ -104,7 +104,7 @@ static AVBufferRef *alloc_plane(void *opaque, size_t size)
 {
     AVBufferRef *buffer = alloc_fast(opaque, size);
     return buffer ? buffer
-                  : av_buffer_allocz(size); /* zeros where decoders leave out damaged parts */
+                  : av_buffer_allocz(size); /* decoders may leave damaged parts unwritten */
 }
 
 static AVBufferRef *alloc_ordinary(void *opaque, size_t size)

@@ -28,24 +28,24 @@ FrameMemory *frame_memory_create(const FrameAllocator *allocator);
 int frame_memory_get_buffer(FrameMemory *memory, AVCodecContext *decoder, AVFrame *frame,
                             int flags);
 
-/* Copies a decoded frame's luma, and chroma with `all_planes`, into this memory unless it is
- * already there. Leaves planes unchanged for which there is no memory. One thread at a time. */
+/* Moves a decoded frame's luma, and with `all_planes` its chroma, into memory of the allocator. A
+ * plane that is already there, or finds no room, is not copied. One thread at a time. */
 void frame_memory_copy_in(FrameMemory *memory, AVFrame *frame);
 
-/* Returns a frame like `in`, which is direct (convert.h), with its own luma plane and references to
- * everything else. Its chroma is also its own if `chroma` is not 0 or `in` is on a GPU
- * (gpu_frame.h). Own planes of a host frame with black margins are copies, others uninitialized.
- * NULL: out of memory. The caller frees the frame. Any thread; with a device
- * (frame_memory_encode_on()), one at a time. */
+/* Returns a frame with the properties of `in`, a direct frame (convert.h), to write an output to.
+ * It has new memory for luma and, if `chroma` is not 0 or either frame is on a GPU, for
+ * chroma; it shares all other planes with `in`. New planes are uninitialized, but if both frames
+ * are on the host and `in` has black margins, they are copies. NULL: out of memory. The caller
+ * frees the frame. Any thread; but after frame_memory_encode_on() with a device, one at a time. */
 AVFrame *frame_memory_output(FrameMemory *memory, const AVFrame *in, int chroma);
 
 /* Copies a GPU frame to a host frame with planes in this memory. Returns 0 or AVERROR with NULL in
  * *host. The caller frees it. Any thread. */
 int frame_memory_download(FrameMemory *memory, AVFrame **host, const AVFrame *frame);
 
-/* From now on, frame_memory_output() allocates frames in the memory of this device (borrowed, see
- * gpu_device_open()), for the GPU's encoder. If the first allocation fails, it makes host frames
- * from then on. NULL: host frames. Do not change the device while frame_memory_output() runs. */
+/* From now on, frame_memory_output() allocates frames for the GPU's encoder, in the memory of this
+ * device (borrowed, see gpu_device_open()); if the first allocation fails, all frames are on the
+ * host. NULL: host frames. Do not change the device while frame_memory_output() runs. */
 void frame_memory_encode_on(FrameMemory *memory, AVBufferRef *device);
 
 /* True if this plane's memory came from the allocator. Any thread. */

@@ -82,7 +82,7 @@ enum AVPixelFormat gpu_device_choose(AVCodecContext *codec, const enum AVPixelFo
     const enum AVPixelFormat format = convert_without_j(codec->sw_pix_fmt, &full);
     /* FFmpeg and NVDEC place chroma differently if a dimension is odd. */
     const int odd = (codec->coded_width | codec->coded_height) & 1;
-    /* FFmpeg falls back to 4:2:0 surfaces for formats it does not know. */
+    /* For formats it does not know, FFmpeg chooses 4:2:0 surfaces, which may lose chroma. */
     int x = 0, y = 0, wanted_x = -1, wanted_y = -1;
     (void)av_pix_fmt_get_chroma_sub_sample(context->sw_format, &x, &y);
     (void)av_pix_fmt_get_chroma_sub_sample(format, &wanted_x, &wanted_y);

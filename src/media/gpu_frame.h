@@ -13,7 +13,7 @@
 
 #include "media/convert.h"
 
-/* True for such a frame, whose format is AV_PIX_FMT_CUDA. */
+/* True for a frame in GPU memory. */
 static inline int gpu_frame_is(const AVFrame *frame)
 {
     return frame->format == AV_PIX_FMT_CUDA;
@@ -31,8 +31,8 @@ uint8_t *gpu_frame_picture(const AVFrame *frame, int plane);
 /* The format of a GPU frame's samples: NV12 and so on. */
 enum AVPixelFormat gpu_frame_stored(const AVFrame *frame);
 
-/* Downloads a GPU frame to `host`, which has the software format. `stored` has the GPU's layout and
- * receives the samples first; its planes may be those of `host` where they have the same size.
+/* Downloads a GPU frame: first to `stored`, a host frame with the GPU's sample layout, then to
+ * `host`, which has the format of gpu_frame_format(). Both may share planes of the same size.
  * Waits for the GPU. Returns 0 or AVERROR; makes no call to a lost GPU. */
 int gpu_frame_download(AVFrame *host, AVFrame *stored, const AVFrame *frame);
 
@@ -40,20 +40,20 @@ int gpu_frame_download(AVFrame *host, AVFrame *stored, const AVFrame *frame);
  * outlive it. AVERROR(ENOSYS): built without CUDA. */
 int gpu_device_open(AVBufferRef **device, void *context, void *stream);
 
-/* Marks the device's GPU as lost: the functions of this header no longer call it. Any thread. */
+/* Marks the device's GPU as lost: downloading and freeing frames no longer calls it. Any thread. */
 void gpu_device_mark_lost(AVBufferRef *device);
 
 /* True if the device's GPU is lost; false for NULL. Any thread. */
 bool gpu_device_is_lost(const AVBufferRef *device);
 
-/* The same for an AVHWFramesContext on such a device. Any thread. */
+/* True if the GPU of this AVHWFramesContext is lost. Any thread. */
 bool gpu_surfaces_are_lost(const AVBufferRef *surfaces);
 
 /* The CUDA stream of a GPU frame; NULL for a host frame. */
 void *gpu_frame_stream(const AVFrame *frame);
 
-/* Accounts for the GPU memory of decoders. reserve() returns 0 if `bytes` more are available;
- * negative `bytes` return memory. A NULL function means no accounting. Any thread. */
+/* Accounts for the GPU memory of decoders. reserve() takes `bytes` and returns 0 if they are
+ * available; negative `bytes` give memory back. NULL: memory is not accounted for. Any thread. */
 typedef struct GpuBudget {
     int (*reserve)(void *opaque, int64_t bytes);
     void *opaque;
@@ -61,23 +61,23 @@ typedef struct GpuBudget {
 
 /* Implements a decoder's get_format for a device of gpu_device_open(): sets up hardware decoding
  * with `frames` surfaces more than the codec needs. AV_PIX_FMT_NONE: the GPU cannot decode this
- * video, or has no memory left. Returns the *reserved bytes of the previous surfaces to the budget
- * and sets *reserved to the bytes reserved for the new ones. */
+ * video, or has no memory left. Gives the *reserved bytes of the previous surfaces back to the
+ * budget, and sets *reserved to the bytes of the new surfaces. */
 enum AVPixelFormat gpu_device_choose(AVCodecContext *codec, const enum AVPixelFormat *formats,
                                      AVBufferRef *device, int frames, const GpuBudget *budget,
                                      int64_t *reserved);
 
-/* Returns *reserved bytes to the budget. */
+/* Gives *reserved bytes back to the budget and sets *reserved to 0. */
 void gpu_budget_release(const GpuBudget *budget, int64_t *reserved);
 
-/* Creates a frame like the direct frame `in` for an encoder on this device, with samples that GPU
- * encoders accept and uninitialized planes. *surfaces is the pool for this size and format: NULL at
- * first, freed by the caller. AVERROR(ENOSYS): encoders do not accept the frame's format, odd size
- * or rotation; others: no memory, or not the size of the pool. The caller frees the frame. */
+/* Creates a frame like the direct frame `in` for an encoder on this device, in a format that GPU
+ * encoders accept, with uninitialized planes. *surfaces is the pool for this size and format: NULL
+ * at first, freed by the caller. AVERROR(ENOSYS): GPU encoders do not accept the frame's format, an
+ * odd size or a rotation. Other errors: no memory, or `in` and the pool differ in size. The caller
+ * frees the frame. */
 int gpu_frame_make(AVFrame **made, AVBufferRef **surfaces, AVBufferRef *device, const AVFrame *in);
 
-/* Leaks an object of a lost GPU on purpose, but keeps it reachable for leak checkers. Any
- * thread. */
+/* Leaks an object of a lost GPU on purpose. Leak checkers do not report it. Any thread. */
 void gpu_abandon(void *object);
 
 /* Blanks a frame of a lost GPU and leaks its GPU memory, since releasing it would call the GPU. */

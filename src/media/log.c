@@ -19,7 +19,7 @@
 
 #define LINE_SIZE 1024
 
-/* Begins libavutil's message about a picture that is too large. Only this message has the size. */
+/* Start of libavutil's message about a picture that is too large; no other message has its size. */
 #define REFUSED_SIZE "Picture size "
 
 /* libavformat's I/O layer logs this message without a context. */
@@ -35,7 +35,7 @@
  * | the file is shorter than it declares                     | cut_off    | source_packets, log |
  * | avcodec_send_packet() or avcodec_receive_frame() fails   | packets    | decoder             |
  * | decode_error_flags, AV_FRAME_FLAG_CORRUPT                | frames     | decoder             |
- * | the video ends before its declared end                   |            | damage              |
+ * | the video ends before its declared end                   | nothing    | damage              |
  * | the demuxer or its I/O logs an error of the list below   | packets    | log                 |
  * | the decoder logs an error of that list                   | frames     | log                 |
  *
@@ -158,8 +158,8 @@ static void finish_line(void)
     current.line[0] = '\0';
 }
 
-/* Finds the codec or demuxer that a message is about, following contexts to their parents. The
- * contexts of a codec's threads share its `opaque`. */
+/* Finds the codec or demuxer that a message is about: the context itself or one of its parents.
+ * The contexts of a codec's threads share its `opaque`. */
 static void find_context(const void *context)
 {
     current.owner = NULL;

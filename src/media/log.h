@@ -7,10 +7,10 @@
 
 #include <libavcodec/avcodec.h>
 
-/* Installs the av_log callback. It passes failed assertions, after which FFmpeg aborts, to
- * `print_fatal` and, if `verbose`, other lines up to level "info" to `print`. Lines have no newline
- * and are safe for a terminal. Both functions may be NULL. A LogNote keeps errors in any case. Call
- * once, at the start. */
+/* Installs the av_log callback. Failed assertions, after which FFmpeg aborts, go to `print_fatal`.
+ * If `verbose`, other lines up to level "info" go to `print`. Lines have no newline and are safe
+ * for a terminal. Both functions may be NULL. A LogNote records errors even if no line is printed.
+ * Call once, at the start. */
 void media_log_install(int verbose, void (*print)(const char *line),
                        void (*print_fatal)(const char *line));
 

@@ -11,7 +11,7 @@ typedef struct PacketSet {
     struct AVTreeNode *root; /* a tree of the packets' hashes */
 } PacketSet;
 
-/* Adds a packet. Returns 1 if it was in the set; 0 if not, or if out of memory. */
+/* Adds a packet. Returns 1 if it was already in the set; 0 if not, or if out of memory. */
 int packet_set_add(PacketSet *set, const AVPacket *packet);
 
 void packet_set_clear(PacketSet *set);

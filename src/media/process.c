@@ -66,7 +66,7 @@ static void become(const ProcessOptions *o, pid_t parent, int output, int failed
     (void)prctl(PR_SET_PDEATHSIG, SIGTERM);
     if (getppid() != parent)
         _exit(1);
-    /* The parent forwards the terminal's signals. A child may write to the terminal. */
+    /* The parent forwards the terminal's signals to this group, which may write to the terminal. */
     (void)setpgid(0, 0);
     (void)signal(SIGTTOU, SIG_IGN);
     /* Forget the parent's other children: only the parent reads their output and signals them. */

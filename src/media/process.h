@@ -22,7 +22,7 @@ typedef struct ProcessOptions {
     /* The program and its arguments, NULL-terminated. argv[0] is PROCESS_SELF for this program, or
      * is searched for in PATH. */
     char *const *argv;
-    int stream; /* STDOUT_FILENO or STDERR_FILENO: goes to the pipe; other streams: /dev/null */
+    int stream; /* STDOUT_FILENO or STDERR_FILENO, sent to the pipe; other streams: /dev/null */
     /* If argv is NULL, the child calls this, which writes to `output` and returns the exit code. */
     int (*body)(void *opaque, int output);
     void *opaque;
@@ -45,7 +45,7 @@ ssize_t process_read(Process *process, void *bytes, size_t size, int ms);
 int process_read_all(Process *process, void *bytes, size_t size, size_t *used, int ms);
 
 /* Calls `take` with each line that has arrived, without its newline. Returns 0 if the child has
- * closed its end. Lines that are longer than Process.line lose their beginning. */
+ * closed its end. Of a line that is longer than Process.line, only the end is passed. */
 int process_read_lines(Process *process, void (*take)(void *opaque, const char *line),
                        void *opaque);
 

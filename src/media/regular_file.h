@@ -10,7 +10,7 @@
 int regular_file_open(const char *path, int flags);
 FILE *regular_file_stream(const char *path, int flags);
 
-/* The reason of a failure in words, from errno; call right after it. */
+/* The reason for a failure in words, from errno. Call right after the failure. */
 const char *regular_file_why(void);
 
 #endif

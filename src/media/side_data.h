@@ -16,13 +16,13 @@ AVStream *side_data_copy_stream(AVFormatContext *to, const AVStream *from);
  * frames carry. */
 int side_data_copy_lasting(AVStream *to, const AVStream *from);
 
-/* Copies the encoder's parameters to the track, whose side data stays. Returns 0 or AVERROR. */
+/* Copies the encoder's parameters to the track, but keeps the track's side data. 0 or AVERROR. */
 int side_data_keep(AVStream *stream, const AVCodecContext *encoder);
 
-/* Copies a frame's side data to a track, except types that the track has. 0 or AVERROR(ENOMEM). */
+/* Copies the frame's side data of types that the track lacks. Returns 0 or AVERROR(ENOMEM). */
 int side_data_from_frame(AVStream *to, const AVFrame *frame);
 
-/* Copies a track's side data to a frame, except types that the frame has. 0 or AVERROR(ENOMEM). */
+/* Copies the track's side data of types that the frame lacks. Returns 0 or AVERROR(ENOMEM). */
 int side_data_to_frame(AVFrame *to, const AVStream *from);
 
 /* The track's display matrix (9 numbers), or NULL. */

@@ -9,7 +9,7 @@
 
 /* An RGBA picture: rows of 4 bytes per pixel without padding. */
 typedef struct SmallPicture {
-    uint8_t *pixels; /* the caller calls free() */
+    uint8_t *pixels; /* freed by the caller with free() */
     int width, height;
 } SmallPicture;
 
