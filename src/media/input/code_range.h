@@ -24,7 +24,7 @@ typedef struct CodeRange {
     LumeqCodes all;           /* the file's codes of black and white */
 } CodeRange;
 
-/* True for supported formats: gray of more than 8 bits, 16-bit little-endian. */
+/* True for supported formats: gray of more than 8 bits, little-endian in 2 bytes. */
 bool code_range_suits(enum AVPixelFormat format);
 
 /* Widens range->window to include the codes of a frame in a supported format, unless they are only
@@ -46,7 +46,7 @@ CodeStretch *code_stretch_create(const CodeRange *range);
 /* Replaces the frame by a stretched one if necessary. AVERROR(ENOMEM): the frame is unchanged. */
 int code_stretch_frame(CodeStretch *stretch, AVFrame *frame);
 
-/* Changes the mode for later frames. If `is_measured`, only FULL makes a difference. */
+/* Changes the mode for later frames. With CodeRange.is_measured, AUTO and USED are the same. */
 void code_stretch_set_mode(CodeStretch *stretch, CodeRangeMode mode);
 
 /* Call after a seek: the window changes to that of the next frame at once. */

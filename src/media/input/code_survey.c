@@ -36,7 +36,7 @@ static int add(const Survey *s)
     return code_range_suits(s->frame->format) ? code_range_add(s->range, s->frame) : 0;
 }
 
-/* True if the current frame is in [begin, end). After a seek, the key frame may be before it. */
+/* True if the current frame is in [begin, end). After a seek, the key frame may be earlier. */
 static bool is_inside(const Survey *s)
 {
     const int64_t time = av_rescale_q(s->frame->pts, s->frame->time_base, AV_TIME_BASE_Q);

@@ -1,4 +1,4 @@
-/* Measures once, for all readers of a file, which codes its gray of more than 8 bits uses. */
+/* Finds the codes that a file's gray of more than 8 bits uses, once for all readers of the file. */
 #ifndef LUMEQ_MEDIA_CODE_SURVEY_H
 #define LUMEQ_MEDIA_CODE_SURVEY_H
 

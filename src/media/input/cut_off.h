@@ -1,4 +1,4 @@
-/* Finds out if a file ends inside an element (box, chunk, page ...) whose size it declares. */
+/* Finds out if a file ends inside an element (box, chunk, page ...) that declares its size. */
 #ifndef LUMEQ_MEDIA_CUT_OFF_H
 #define LUMEQ_MEDIA_CUT_OFF_H
 

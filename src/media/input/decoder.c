@@ -284,7 +284,7 @@ static void note_undecodable(Decoder *d, int ret)
     note_damage(d, &d->damage.packets, ret);
     d->inside--;
     if (d->joins <= MOST_LEADING)
-        d->joins = 0; /* later frames are incomplete because of this damage */
+        d->joins = 0; /* this damage, not a late start, makes later frames incomplete */
 }
 
 /* Counts damage that is reported after the last frame: in a second field, or in a skipped frame. */
@@ -626,7 +626,7 @@ static int receive_stored(Decoder *d, AVFrame *frame, MediaError *error)
     do {
         if (d->fails_next) {
             d->fails_next = 0;
-            return media_fail(error, MEDIA_LOST, "frames were lost with the GPU that decoded them");
+            return media_fail(error, MEDIA_LOST, "frames were lost because the GPU failed");
         }
         if (d->refused_width)
             return source_refuse_size(d->source, d->refused_width, d->refused_height, error);

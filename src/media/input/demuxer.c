@@ -45,7 +45,7 @@ struct Demuxer {
     pthread_cond_t changed;
     PacketQueue queues[DEMUX_KINDS];
     size_t bytes;
-    int lacks_picture; /* the reader of video packets has found no packet */
+    int lacks_picture; /* demuxer_read() has found no video packet */
     size_t peeks;      /* number of packets that demuxer_peek() wants */
     int64_t dropped;
     int stop;

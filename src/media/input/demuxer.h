@@ -23,7 +23,7 @@ typedef enum DemuxKind {
 
 /* Facts about a packet, in AVPacket.opaque_ref with DEMUX_IN_ORDER; NULL: nothing to note. */
 typedef struct PacketNote {
-    Damage damage; /* since the previous packet; damage after the last one is in Source.damage */
+    Damage damage; /* since the previous packet; after the last packet: in Source.damage */
     int64_t start; /* source_track_start() for a track's first packet, else AV_NOPTS_VALUE */
     bool is_last;  /* see source_is_last() */
 } PacketNote;

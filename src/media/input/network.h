@@ -1,4 +1,4 @@
-/* Network inputs: supported URLs, and reading their bytes. */
+/* Opens URLs of supported schemes and reads their bytes. */
 #ifndef LUMEQ_MEDIA_NETWORK_H
 #define LUMEQ_MEDIA_NETWORK_H
 
@@ -64,7 +64,7 @@ void network_begin_wait(Network *network);
 /* Call before stream analysis, during which a session does not report data. */
 void network_begin_analysis(Network *network);
 
-/* Records the result of a read and returns it, distinguishing timeouts from stops. */
+/* Call with the result of a read. Returns it or, if stopped or silent, the error for that. */
 int network_end_wait(Network *network, int ret);
 
 /* True if the connection was silent for too long. */

@@ -25,7 +25,7 @@ typedef struct SourceOptions {
     double reconnect_s;
     bool reconnect_live;    /* reopen only a live stream, and only after it has begun */
     int64_t max_pixels;     /* larger frames are refused */
-    const atomic_int *stop; /* not 0: give up; must outlive the source */
+    const atomic_int *stop; /* *stop not 0: give up; must outlive the source */
     double open_timeout_s;  /* limit for opening a file; 0: none */
     int video_track;        /* 0: the best one; N + 1: track N */
     /* frames per second; > 0: `path` is a folder of pictures or a pattern like frame%04d.png */
@@ -35,7 +35,7 @@ typedef struct SourceOptions {
     struct SharedPipe *pipe;     /* not NULL: read this pipe; it must outlive the source */
     int pipe_side;               /* 0 or 1, see shared_pipe.h */
     bool low_latency;            /* prefer the newest data, as for cameras */
-    bool force_dolby_vision;     /* accept profile 5, although its first plane is not luma */
+    bool force_dolby_vision;     /* accept Dolby Vision profile 5, whose first plane is not luma */
     /* for source_open(): > 0: find the largest picture from the start up to this position */
     int64_t find_largest_us;
     bool *answered; /* set to true if the input was readable, even if unsuitable; or NULL */
@@ -69,7 +69,7 @@ typedef struct TrackClock {
     int64_t duration; /* duration of the last packet; 0: unknown */
     int64_t interval; /* expected distance to the next packet; 0: unknown */
     int64_t moved_by; /* offset that was added to the time of the last packet */
-    int corrupt;      /* not 0: a corrupt packet counts as damage after this many more packets */
+    int corrupt;      /* > 0: packets until judge_corrupt() counts a corrupt packet as damage */
 } TrackClock;
 
 /* The bytes of a file or one connection. */
@@ -163,7 +163,7 @@ int source_fail_to_read(const Source *source, MediaError *error);
  * at `path`. Returns 0, or MEDIA_INPUT with a message. Any thread. */
 int source_check_unchanged(const Source *source, const char *path, MediaError *error);
 
-/* Reports frames larger than allowed or than FFmpeg supports. */
+/* Reports frames that are larger than allowed, or than FFmpeg supports. Returns MEDIA_INPUT. */
 int source_refuse_size(const Source *source, unsigned width, unsigned height, MediaError *error);
 
 /* True for covers and chapter thumbnails, which are not video. */
@@ -172,7 +172,7 @@ bool source_is_picture(const AVStream *stream);
 /* True for a track of another AVProgram than the video's; such tracks are not read. */
 bool source_is_foreign(const Source *source, const AVStream *stream);
 
-/* A track's index among those of its type, from 0, not counting foreign sound and subtitles. */
+/* A track's index among those of its type, from 0. Foreign tracks count only if they are video. */
 int source_track_number(const Source *source, const AVStream *stream);
 
 /* The first timestamp of the input, AV_TIME_BASE units. Positions count from here. */

@@ -1,4 +1,4 @@
-/* URLs as text: hiding secrets, and deriving file names. */
+/* Handles URLs as text: finds secrets, adds passwords, and derives file names. */
 #ifndef LUMEQ_MEDIA_URL_H
 #define LUMEQ_MEDIA_URL_H
 
