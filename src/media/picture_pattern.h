@@ -18,8 +18,8 @@ bool picture_pattern_is(const char *path);
 /* Returns the name with this number; free with av_free(). NULL: out of memory, or not a pattern. */
 char *picture_pattern_name(const char *pattern, int64_t number);
 
-/* Returns the number in a file name (without folder) that the pattern produces; -1 if it does not
- * match. */
+/* Returns the number in `name`, a file name without folder; -1 if the pattern does not produce this
+ * name. */
 int64_t picture_pattern_number(const char *pattern, const char *name);
 
 #endif

@@ -1,4 +1,4 @@
-/* Thumbnails of frames, upright and with square pixels, and encoding of single pictures. */
+/* Makes thumbnails of frames, upright and with square pixels, and encodes single pictures. */
 #ifndef LUMEQ_MEDIA_SMALL_PICTURE_H
 #define LUMEQ_MEDIA_SMALL_PICTURE_H
 

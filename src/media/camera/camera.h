@@ -1,5 +1,5 @@
 /*
- * Cameras: listing them and their modes, and reading one as a live source of packets.
+ * Lists cameras and their modes, and reads one as a live source of packets.
  * A camera is opened as a Source: source_open() with SourceOptions.camera set. Its packets have
  * capture times from 0 on, in microseconds, and pass through Demuxer and Input like those of any
  * live input. Functions here query Source.camera and may be called from any thread.

@@ -1,4 +1,4 @@
-/* The modes of a camera, and the choice of one. */
+/* Lists the modes of a camera and chooses one. */
 #ifndef LUMEQ_MEDIA_CAMERA_MODES_H
 #define LUMEQ_MEDIA_CAMERA_MODES_H
 

@@ -1,4 +1,4 @@
-/* Implementations of virtual cameras, for camera_output.c. */
+/* The functions that each kind of virtual camera implements for camera_output.c. */
 #ifndef LUMEQ_MEDIA_CAMERA_OUTPUT_KIND_H
 #define LUMEQ_MEDIA_CAMERA_OUTPUT_KIND_H
 

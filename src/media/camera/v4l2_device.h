@@ -38,7 +38,7 @@ AVRational v4l2_device_rate(const V4l2Device *device);
 
 typedef struct V4l2Stamp {
     int64_t time;      /* capture time in microseconds, on a clock of the driver's choice */
-    uint32_t sequence; /* frame number; frames that found no free buffer count, too */
+    uint32_t sequence; /* frame number; also counts frames that found no free buffer */
 } V4l2Stamp;
 
 /*

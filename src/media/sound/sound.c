@@ -368,7 +368,7 @@ static void start(Sound *s, double *position)
     s->started = s->decoded->nb_samples > 0;
 }
 
-/* Drains the graph so that it can be reopened. */
+/* Ends the input of the graph. sound_receive_frame() closes it after its last output. */
 static void drain(Sound *s)
 {
     s->draining = 1;

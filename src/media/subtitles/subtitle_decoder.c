@@ -14,7 +14,7 @@
 /* Maximum columns and rows. A larger bitmap is skipped, a larger canvas replaced by the default. */
 #define MAX_CANVAS 8192
 
-/* The default canvas of DVB subtitles. Other subtitles have a canvas of the video's size. */
+/* The default canvas of DVB subtitles; for other subtitles, it has the size of the video. */
 #define DVB_WIDTH 720
 #define DVB_HEIGHT 576
 

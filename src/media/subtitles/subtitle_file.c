@@ -253,7 +253,7 @@ int subtitle_file_find(const char *video, char **paths, int room)
 
 /* ---- packet store ---- */
 
-/* Also rebuilds the set of known packets, so that dropped packets can be added again. */
+/* Rebuilds the set of known packets as well, so that dropped packets can be added again. */
 static void drop_oldest(PacketStore *s)
 {
     int count = 0;
