@@ -192,7 +192,7 @@ static void forget(EqualizeStage *s, int index)
 static int drop_lost(EqualizeStage *s, int index, MediaError *error)
 {
     if (s->now.lossless)
-        return media_fail(error, MEDIA_LOST, "frames were lost with the GPU");
+        return media_fail(error, MEDIA_LOST, "frames were lost because the GPU failed");
     const Kept *kept = &s->kept[index];
     if (!kept->taken && kept->frame->generation == s->now.generation)
         atomic_fetch_add(&s->lost, 1);

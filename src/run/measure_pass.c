@@ -21,7 +21,7 @@ typedef struct Work {
 
 static int fail_lost(MediaError *error)
 {
-    return media_fail(error, MEDIA_LOST, "frames were lost with the GPU");
+    return media_fail(error, MEDIA_LOST, "frames were lost because the GPU failed");
 }
 
 static int mark_of(Work *w, const AVFrame *frame, const AVFrame *before, uint32_t *mark,

@@ -142,7 +142,7 @@ static int drop_lost(Pipeline *p, Frame *frame, MediaError *error)
     int ret = 0;
     gpu_frame_mark_lost(frame->decoded.frame);
     if (input_decoding(p->parts.input)->lossless)
-        ret = media_fail(error, MEDIA_LOST, "frames were lost with the GPU");
+        ret = media_fail(error, MEDIA_LOST, "frames were lost because the GPU failed");
     else if (p->parts.lost)
         (*p->parts.lost)++;
     if (ret >= 0)
