@@ -1,4 +1,4 @@
-/* Runs tests over the backends that this machine has, frame by frame. */
+/* Runs tests over the backends that this machine has, and checks each frame's statistics. */
 #ifndef LUMEQ_TESTS_BACKENDS_H
 #define LUMEQ_TESTS_BACKENDS_H
 
@@ -90,7 +90,7 @@ static inline LumeqFrame frame_of(const CheckRect *in, const CheckRect *out, Lum
     return frame;
 }
 
-/* The same memory as samples of another depth, of one byte or two. */
+/* Takes a frame of bytes and describes its memory as samples of this depth. */
 static inline LumeqFrame frame_at_depth(LumeqFrame frame, int depth, int shift)
 {
     LumeqImage *const images[2] = {&frame.in, &frame.out};
@@ -102,8 +102,8 @@ static inline LumeqFrame frame_at_depth(LumeqFrame frame, int depth, int shift)
     return frame;
 }
 
-/* Waits for the oldest frame in flight: while slots are free, LUMEQ_ERR_AGAIN only means that it is
- * not done. */
+/* Waits for the oldest frame in flight. It polls because, while slots are free, lumeq_receive()
+ * returns LUMEQ_ERR_AGAIN for an unfinished frame instead of waiting. */
 static inline int receive_frame(LumeqEqualizer *eq, LumeqFrame *frame, FrameStats *stats)
 {
     const time_t start = time(NULL);
@@ -145,7 +145,7 @@ static inline int code_at(const CheckRect *rect, int x, int y, int depth, int sh
     return code < last ? code : last;
 }
 
-/* Codes in a bin, as a power of two. */
+/* The binary logarithm of the number of codes in a bin. */
 static inline int fraction_of(int depth)
 {
     return depth > 12 ? depth - 12 : 0;
@@ -160,8 +160,8 @@ static inline double code_on_curve(const FrameStats *stats, int code, int depth)
     return from + (to - from) * (code % codes) / codes;
 }
 
-/* True if the code is the rounded or dithered value; the curve's nodes are rounded to 1/256 code.
- */
+/* True if the code is the rounded or dithered value. Nodes of the curve are rounded to 1/256 code,
+ * so values between them may be off by half of that. */
 static inline int is_rounded(int code, double value, int depth, int dither)
 {
     if (dither)
@@ -183,7 +183,7 @@ typedef struct Counts {
     int wrong; /* samples that differ from the curve */
 } Counts;
 
-/* Counts one row; out NULL: not written. The output's histogram ignores dither. */
+/* Counts one row; `out` NULL: measured only. The output's histogram ignores dither. */
 static inline void count_row(Counts *counts, const FrameStats *stats, const CheckRect *in,
                              const CheckRect *out, int y, int depth, int shift, int dither)
 {
@@ -210,8 +210,8 @@ static inline void count_row(Counts *counts, const FrameStats *stats, const Chec
     }
 }
 
-/* Checks what all modes report: the input's histogram and mean, and the number of samples. Means of
- * bins of several codes are exact to within half a bin. */
+/* Checks what all modes report: the input's histogram and mean, and the number of samples. If bins
+ * have several codes, the mean is exact to within half a bin. */
 static inline int check_counts(const FrameStats *stats, const Counts *c, int depth)
 {
     const int fraction = fraction_of(depth), bins = 1 << (depth - fraction);
@@ -228,8 +228,8 @@ static inline int check_counts(const FrameStats *stats, const Counts *c, int dep
                  stats->values.mean_in, c->sum_in / c->pixels);
 }
 
-/* Compares statistics with the input and the output (NULL: not written). Filtered pictures differ
- * from the curve's output. */
+/* Compares statistics with the input and the output (NULL: measured only). The output of a filtered
+ * picture is not checked, as it differs from the curve. */
 static inline void check_stats_at(const FrameStats *stats, const CheckRect *in,
                                   const CheckRect *out, int depth, int shift, int dither)
 {

@@ -60,7 +60,7 @@ static inline Pixel pixel_at(const Planes *planes, ChromaShape shape, int x, int
     return pixel;
 }
 
-/* In two parts, like two threads. */
+/* Runs the kernel on the rows before `split`, then on the others, as two threads would. */
 static inline void run_chroma(const LumeqKernels *kernels, const Planes *in, const Planes *out,
                               ChromaShape shape, const CurveTable *table, const CurveParams *p,
                               int split)
@@ -77,8 +77,8 @@ static inline void run_chroma(const LumeqKernels *kernels, const Planes *in, con
 
 /* The model: in double precision and codes of 8 bits. */
 
-/* For luma `in` above black that becomes `out`: three quarters of luma's gain and a quarter of its
- * loss, gradually from 6 to 32 codes, and at most 1.8. */
+/* The gain of chroma if luma goes from `in` to `out`, both above black: three quarters of luma's
+ * gain or a quarter of its loss, but at most 1.8. It begins at 6 codes and is complete at 32. */
 static inline double model_gain(double in, double out)
 {
     if (in <= 6)
@@ -87,10 +87,10 @@ static inline double model_gain(double in, double out)
     return fmin(1 + more * (more > 0 ? 0.75 : 0.25) * fmin((in - 6) / 26, 1), 1.8);
 }
 
-/* Limits a gain above 1 so that 15/8 of either component, Cb and Cr around gray, stays between
- * black and white when luma goes from `from` to `to`, both above black; `to` is clamped to black
- * and white. Colours already outside count as being at the limit. Seven eighths of a colour are
- * kept. Luma beyond white has no limit. */
+/* Limits a gain above 1 so that the colour stays within R'G'B' when luma goes from `from` to `to`,
+ * both above black: 15/8 of Cb and of Cr must fit between luma and white (below gray: black). A
+ * colour that did not fit before counts as if it just did. The result is at least 7/8. Luma beyond
+ * white has no limit. */
 static inline double model_limit(double gain, double cb, double cr, double from, double to,
                                  double range)
 {

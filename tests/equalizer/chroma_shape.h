@@ -16,7 +16,7 @@ static inline int chroma_step(ChromaShape shape)
     return shape.planes == 1 ? 2 : 1;
 }
 
-/* In pixels of chroma, of a side of luma's. */
+/* The length of a side in chroma pixels, from that in luma pixels. */
 static inline int chroma_side(int luma, int log2)
 {
     return (luma + (1 << log2) - 1) >> log2;
@@ -34,14 +34,14 @@ static inline int chroma_plane(ChromaShape shape, int component)
     return shape.planes == 1 ? 1 : 1 + component;
 }
 
-/* The index of its sample in a row. */
+/* The index, in a row of its plane, of the sample of component 0 or 1 of pixel x. */
 static inline int chroma_column(ChromaShape shape, int component, int x)
 {
     return x * chroma_step(shape) + (shape.planes == 1 ? component : 0);
 }
 
-/* Rows from `y` on, before `end`, of pictures of luma and chroma whose samples have `size` bytes;
- * without tiles. */
+/* Describes chroma rows `y` to `end` - 1 of two pictures whose samples have `size` bytes, for the
+ * kernels; without tiles. */
 static inline LumeqChromaRows chroma_rows(ChromaShape shape, const CheckRect *in,
                                           const CheckRect *out, int size, int y, int end)
 {

@@ -1,5 +1,5 @@
-/* Drawn pictures and hand-made tables for the filter of lifted pictures: those of
- * tests/lift/make_filter_vectors.py. */
+/* Draws test pictures for the filter of lifted pictures, as tests/lift/make_filter_vectors.py does,
+ * and fills the filter's tables. */
 #ifndef LUMEQ_TESTS_LIFT_PICTURES_H
 #define LUMEQ_TESTS_LIFT_PICTURES_H
 
@@ -25,7 +25,7 @@ static inline int lift_level(int kind, int x, int y, int width, int height, cons
     }
 }
 
-/* Codes of a plane, row by row. `noise` in 64ths of a code; another `seed` each plane and frame. */
+/* Writes a plane's codes, row by row. `noise`: in 64ths of a code; `seed`: selects the noise. */
 CHECK_NOT_INSTRUMENTED static inline void lift_draw(uint16_t *codes, int kind, int width,
                                                     int height, int depth, int plane, int noise,
                                                     int seed)
@@ -46,7 +46,7 @@ CHECK_NOT_INSTRUMENTED static inline void lift_draw(uint16_t *codes, int kind, i
         }
 }
 
-/* Nodes of a rational lift, 1 for none, of limited range. */
+/* Fills a curve of limited range whose slope at black is `lift`; 1: the identity. */
 static inline void lift_nodes(uint32_t nodes[LIFT_CODES], int lift)
 {
     for (int i = 0; i < LIFT_CODES; i++) {
@@ -57,8 +57,8 @@ static inline void lift_nodes(uint32_t nodes[LIFT_CODES], int lift)
     }
 }
 
-/* Everything that the filter reads, for such nodes. `noise`: 64ths of a code, as measured;
- * `denoise`: the share of it that is filtered, Q16. The void share is made up. */
+/* Fills all tables of the filter for a curve. `noise`: measured, in 64ths of a code; `denoise`: the
+ * share of it that is filtered, Q16. The noise also selects an arbitrary share of void. */
 static inline void lift_fill(CurveTable *table, const uint32_t *nodes, int noise, uint32_t denoise,
                              int past)
 {
@@ -82,7 +82,7 @@ static inline void lift_fill(CurveTable *table, const uint32_t *nodes, int noise
     }
 }
 
-/* Any nodes that do not fall, any tolerances in their range. */
+/* Fills the tables for a random curve that does not fall, with some random tolerances. */
 static inline void lift_any(CurveTable *table, CheckRandom *random)
 {
     uint32_t nodes[LIFT_CODES];

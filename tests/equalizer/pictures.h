@@ -18,7 +18,7 @@ typedef enum Picture {
     PICTURE_EXTREMES,  /* 0 and 255 */
     PICTURE_NARROW,    /* 100..108 */
     PICTURE_DARK,      /* a bell around 35, 4..66 */
-    PICTURE_HALVES,    /* 511 * n pixels: n each of 0 and 1, 2n of all others: halves to round */
+    PICTURE_HALVES,    /* 511 n pixels, n of 0 and of 1, 2n of all others: outputs end in .5 */
     PICTURE_COUNT,
 } Picture;
 

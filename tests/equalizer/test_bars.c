@@ -33,7 +33,7 @@ static LumeqRect update(BarsState *state, const LumeqImage *image, int64_t step)
 typedef enum Content {
     LIT,      /* light and dark, all over */
     BLACK,    /* nothing but noise */
-    DARK,     /* a little lit in the middle */
+    DARK,     /* black, with some dim spots in the middle */
     SKYLINE,  /* a night sky with stars above towers with windows */
     CREDITS,  /* lines of text that go up */
     STARS,    /* on black, moving */
@@ -248,7 +248,7 @@ TEST(first_frame)
             char what[64];
             snprintf(what, sizeof(what), "%dx%d, kind %d", f.width, f.height, kind);
             if (f.top && f.top < 5)
-                continue; /* too small to count */
+                continue; /* such bars are ignored */
             BarsState state = {0};
             check_frame(&state, &f, &f, what);
         }
@@ -258,8 +258,8 @@ TEST(sample_formats)
 {
     static const int formats[][2] = {{8, 0}, {9, 0}, {10, 0}, {10, 6}, {12, 4}, {16, 0}};
     for (int i = 0; i < 6 * 2 * 2 * 4; i++)
-        for (int k = 0; k < 3; k++) { /* every format has all kinds of bars, but each kind only some
-                                         ranges, row orders and paddings */
+        for (int k = 0; k < 3; k++) { /* every format gets all kinds of bars, but not each kind with
+                                         every range, row order and padding */
             if (!check_drawn(i / 16 + k + i))
                 continue;
             Film f = of_kind(film(501, 403, LIT), (i + 3 * k) % 10);
@@ -431,7 +431,7 @@ TEST(one_bar_takes_longer)
     check_frames(&state, &f, &f, 50, "one bar with text");
 }
 
-/* A wide film opens to the whole frame in a scene too dark to light half of any row of the bars. */
+/* A film loses its bars in a scene so dark that less than half of any row of the bars is lit. */
 TEST(opened_in_the_dark)
 {
     Film wide = with_bars(film(WIDTH, HEIGHT, LIT), 0, 0, 34, 34);

@@ -47,9 +47,9 @@ static int mean_under(const CheckRect *luma, ChromaShape shape, int x, int y, co
     return (int)floor((double)sum / (1 << (shape.x + shape.y)) + 0.5);
 }
 
-/* By the definition: both components are scaled by luma's gain, which is limited, truncated to
- * 4096ths, where the colour would leave R'G'B'; and no further from gray than is legal, or than the
- * input. */
+/* By the definition: scales both components by the gain, limited so that the colour stays within
+ * R'G'B' and truncated to 4096ths. The result is within the legal range, or at most as far from
+ * gray as the input. */
 static Pixel scaled_pixel(Pixel in, CurveGain over, int add, const CurveParams *p)
 {
     const int unit = 1 << (p->depth - 8), middle = 128 * unit, last = 256 * unit - 1;
@@ -133,7 +133,7 @@ static void check_planes(const char *name, const LumeqKernels *kernels, const Tr
               name, width, height, p->depth, i);
 }
 
-/* Random gains, over luma with any room left, or none. */
+/* Random gains; the luma may leave colours any room, or none. */
 static void any_gains(CurveTable *table, CheckRandom *random)
 {
     static const int ends[] = {0, 1, 219 << 8, 255 << 8, 65535};
@@ -183,8 +183,8 @@ typedef struct Scaled {
     int wrong, moved;
 } Scaled;
 
-/* A pixel against the model, given its gain and luma before and after. Near a gain of 1 the model
- * cannot tell whether the limit applies. */
+/* Compares a pixel with the model, for this gain and luma before and after. Skips gains near 1,
+ * where rounding decides whether the limit applies. */
 static void check_pixel(Scaled *scaled, Pixel in, Pixel out, double gain, double from, double to,
                         const CurveParams *p)
 {
@@ -205,7 +205,7 @@ static void check_pixel(Scaled *scaled, Pixel in, Pixel out, double gain, double
     }
 }
 
-/* Rows from `y` on, before `end`, with tiles. */
+/* Runs the kernel on chroma rows `y` to `end` - 1, with tiles. */
 static void run_tiles(const LumeqKernels *kernels, const Trial *t, const Planes *out,
                       const TileGrid *grid, const TileTables *tables, int y, int end)
 {
@@ -230,7 +230,7 @@ static void any_tiles(const TileGrid *grid, TileTables *tables, CheckRandom *ran
     }
 }
 
-/* A part of a picture between bars, whose tiles begin and end anywhere in it. */
+/* Compares a kernel with plain C on an active part in which tiles begin and end anywhere. */
 static void check_any_tiles(const char *name, const LumeqKernels *kernels, int number, int width,
                             int height, CheckRandom *random)
 {
@@ -284,7 +284,7 @@ typedef struct Strip {
     FrameStats stats;
 } Strip;
 
-/* Static: it is large. */
+/* Returns a static strip, since it is large; so there is one at a time. */
 static Strip *strip_open(LumeqBackendId id, const LumeqParams *params, ChromaShape shape,
                          Format format, LumeqRange range, int width, int height, uint64_t seed)
 {
@@ -361,7 +361,7 @@ BACKEND_TEST(chroma_follows_the_curve)
     }
 }
 
-/* Unchanged pictures keep illegal codes. */
+/* Chroma is unchanged, even illegal codes, with settings that do not scale it. */
 BACKEND_TEST(kept)
 {
     LumeqParams keep = full_strength, off = full_strength, none = full_strength;
@@ -377,7 +377,7 @@ BACKEND_TEST(kept)
         const ChromaShape shape = {1 + n % 2, n % 3, n / 3 % 3};
         const LumeqParams *params = settings[n % 5];
         if (params->reference && n / 5)
-            continue; /* only of 8 bits */
+            continue; /* the reference takes 8 bits only */
         Strip *f =
             strip_open(id, params, shape, formats[n / 5], LUMEQ_RANGE_LIMITED, 96, 64, (uint64_t)n);
         strip_run(f, 0);

@@ -1,6 +1,6 @@
 /*
- * The gain of a pixel's chroma: by hand, and against a model in double precision; and its limit,
- * which keeps colour within R'G'B'.
+ * The gain of a pixel's chroma and its limit, which keeps colour within R'G'B': by hand, and
+ * against a model in double precision.
  */
 #include <math.h>
 
@@ -12,23 +12,23 @@ static CurveGain gain_of(int gain, int from, int to)
         .gain = (uint16_t)gain, .from = (uint16_t)from, .to = (uint16_t)to, .free = 0};
 }
 
-/* A pixel in codes of 8 bits around gray, over luma above black (or, if negative, below white) that
- * becomes another; and the expected pixel. */
+/* `in`, `out`: Cb and Cr before and as expected after, in 8-bit codes from gray. `from`, `to`: the
+ * pixel's luma before and after, counted from black or, if negative, from white. */
 static const struct {
     int gain, from, to, in[2], out[2];
 } limits[] = {
     {6144, -100, -75, {32, 8}, {40, 10}},       /* 15/8 of 40 reaches white */
-    {6144, -100, -75, {8, 32}, {10, 40}},       /* Cr as well */
-    {6144, 62, 75, {-32, 8}, {-40, 10}},        /* or black */
-    {6144, 62, 75, {8, -32}, {10, -40}},        /* */
-    {6144, 62, 75, {-16, -32}, {-20, -40}},     /* the first to reach the limit counts */
-    {6144, 80, 90, {-32, 16}, {-48, 24}},       /* just within */
-    {6144, -80, -60, {32, -8}, {32, -8}},       /* it may come to 1 */
-    {6144, -80, -30, {32, 8}, {28, 7}},         /* or below, down to 7/8 */
-    {6144, -80, 255, {32, 8}, {28, 7}},         /* luma is bounded, so white keeps 7/8 as well */
-    {6144, -30, -15, {32, 8}, {28, 7}},         /* beyond already: as if at white */
-    {6144, 30, 45, {-32, 8}, {-48, 12}},        /* or black */
-    {6144, 0, 0, {-32, 8}, {-48, 12}},          /* */
+    {6144, -100, -75, {8, 32}, {10, 40}},       /* the same with Cr */
+    {6144, 62, 75, {-32, 8}, {-40, 10}},        /* 15/8 of 40 reaches black */
+    {6144, 62, 75, {8, -32}, {10, -40}},        /* the same with Cr */
+    {6144, 62, 75, {-16, -32}, {-20, -40}},     /* the component that first reaches it counts */
+    {6144, 80, 90, {-32, 16}, {-48, 24}},       /* just within the limit */
+    {6144, -80, -60, {32, -8}, {32, -8}},       /* the gain may be limited to 1 */
+    {6144, -80, -30, {32, 8}, {28, 7}},         /* or to less, but at least 7/8 */
+    {6144, -80, 255, {32, 8}, {28, 7}},         /* even if luma becomes white */
+    {6144, -30, -15, {32, 8}, {28, 7}},         /* already beyond white: as if just at it */
+    {6144, 30, 45, {-32, 8}, {-48, 12}},        /* already beyond black: as if just at it */
+    {6144, 0, 0, {-32, 8}, {-48, 12}},          /* the same at black */
     {6144, 0, 0, {32, 8}, {48, 12}},            /* there is room to white */
     {6144, -80, 255, {0, 0}, {0, 0}},           /* gray stays gray */
     {4096, -20, 255, {-112, 111}, {-112, 111}}, /* a gain of 1 changes nothing */
@@ -100,8 +100,8 @@ TEST(limit_is_the_model)
     CHECK(limited > 1000000, "only %d gains are limited", limited);
 }
 
-/* Distances up to curve_free() get the whole gain, and one code more does not, on at least one
- * side. */
+/* Colours up to curve_free() codes from gray get the whole gain. One code further, they do not on
+ * at least one side of gray. */
 TEST(free_of_the_limit)
 {
     CheckRandom random = check_random(4);
@@ -131,9 +131,9 @@ TEST(free_of_the_limit)
     CHECK(ended > 300000, "only %d gains are limited", ended);
 }
 
-/* Luma over a colour: follows the curve over gray and where there is room, never darker than before
- * or lighter than the curve, and leaves room for the kept share of the colour. It is monotone in
- * the curve, and decreases with more colour, within 1/16 code. */
+/* The luma of gray, or of a colour with enough room, follows the curve. Other luma stays between
+ * its input and the curve and leaves room for the kept share of the colour. To within 1/16 code, it
+ * increases with the curve and decreases with more colour. */
 TEST(luma_is_bounded)
 {
     const uint32_t range = 219 << 8;

@@ -119,8 +119,8 @@ static LumeqRect any_part(int width, int height, CheckRandom *random)
     return part;
 }
 
-/* Any rectangle: every sample equals tile_value(), nothing else is written, and rows may be split
- * arbitrarily. */
+/* Checks a random rectangle: every sample equals tile_value(), nothing else is written, and rows
+ * may be split arbitrarily. */
 static void check_case(CheckRandom *random, int number, const char *name,
                        const LumeqKernels *kernels)
 {

@@ -6,7 +6,7 @@
 static TileTables tables;
 static const TileResult no_tiles;
 
-/* The curve of a tile by the same rules, without rounding; only the limit is in whole counts. */
+/* A tile's curve by the rules of mode CLAHE, without rounding; only the limit is a whole count. */
 static void model_curve(double *curve, const double *hist, const CurveParams *p, double clip)
 {
     const int black = p->black >> (p->depth - 8), white = p->white >> (p->depth - 8);
@@ -38,7 +38,7 @@ static void model_curve(double *curve, const double *hist, const CurveParams *p,
     curve[TILE_CELLS] = 1 << p->depth;
 }
 
-/* The tile coordinate of a sample: the tile on its left or above, and how far it is beyond. */
+/* Returns the tile on a sample's left (or above it). *part: the weight of the next tile. */
 static int model_place(int at, int size, int tiles, double *part)
 {
     const double place = (at + 0.5) * tiles / size - 0.5;

@@ -88,7 +88,7 @@ static LumeqFrame frame_of(const Bench *b)
     return (LumeqFrame){.size = sizeof(LumeqFrame), .in = b->in, .out = b->out};
 }
 
-/* Checks that a call fails with a message of its own. `eq` NULL: without an equalizer. */
+/* Checks that a call fails and sets a new message; `eq` NULL: the thread's, not an equalizer's. */
 #define REFUSED(eq, call)                                                                          \
     do {                                                                                           \
         (void)lumeq_measure_finish(NULL, 0); /* sets another message */                            \
@@ -190,8 +190,8 @@ TEST(null_for_nothing)
 /* Larger than any struct of this version. */
 #define FUTURE 512
 
-/* Calls `takes` with the struct at wrong sizes, and at right ones. `wide`: the offset of a member
- * of 8 bytes. */
+/* Calls `takes` with structs of wrong and of right sizes. `wide`: the offset of a member of 8
+ * bytes, which a size must not cut. */
 static void try_sizes(const char *name, const void *of, size_t size, size_t wide,
                       int (*takes)(Bench *bench, void *from), Bench *b)
 {
@@ -564,8 +564,8 @@ BENCH_TEST(images_out_of_range)
     REFUSED(NULL, lumeq_apply(b->context, b->curve, &other, NULL, 0, &b->out, NULL));
 }
 
-/* Outputs that do not fit their inputs, with a word of the message. Refused frames do not change
- * the history. */
+/* Refuses outputs that do not fit their inputs; each case names a word of the message. Refused
+ * frames do not change the history. */
 BENCH_TEST(frames_that_do_not_fit)
 {
     static FrameStats stats[2];
@@ -797,8 +797,8 @@ static void step(Bench *b, LumeqHistory *history, int64_t time, FrameStats *stat
     lumeq_curve_unref(&curve);
 }
 
-/* A frame in a copy of the history does not change the original. Changed parameters apply in mid-
- * stream, as in the equalizer. */
+/* A frame put into a copy of a history does not change the original. Changed parameters apply to
+ * the next frame, as in the equalizer. */
 BENCH_TEST(changed_history)
 {
     static FrameStats live, stepwise, tried;
@@ -901,7 +901,7 @@ TEST(profiles)
     CHECK(!memcmp(&before, &p, sizeof(p)), "a refused profile changed parameters");
 }
 
-/* 100 codes of 14 bits, stored with a shift, bottom up: they become the range between the first
+/* Stretches 100 codes of 14 bits, stored with a shift and bottom up, to the range between the first
  * 16th of all codes and the last. */
 TEST(stretch)
 {

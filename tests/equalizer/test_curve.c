@@ -11,10 +11,11 @@
 #include "equalizer/rule/curve.h"
 
 /*
- * Integers against real numbers, in codes. Without clip a target is off by one in Q16. Smoothing
- * adds (half a Q16 of alpha) * |T - S| a frame and forgets a share alpha of what it had: 2^-17 *
- * 200 / 0.1 = 0.016 codes at alpha 0.1. A clip limit is a whole count below the real one: this
- * moves the sum of n bins by at most n / 4 counts, 0.014 codes with 2^20 pixels.
+ * Tolerances of the integers against real numbers, in codes. Without clip a target is off by one in
+ * Q16. Each frame, smoothing adds an error of (half a Q16 unit of alpha) * |T - S| and forgets a
+ * share alpha of the previous error: 2^-17 * 200 / 0.1 = 0.016 codes at alpha 0.1. A clip limit is
+ * rounded down to a whole count: this moves the sum of n bins by at most n / 4 counts, 0.014 codes
+ * with 2^20 pixels.
  */
 #define TARGET_TOLERANCE 0.0001
 #define TOLERANCE 0.02
@@ -39,7 +40,7 @@
 #define FADE 0.0075
 #define LEAST_NEED 0.1
 
-/* Epochs: shares of the picture that change; seconds. */
+/* Epochs: shares of the picture, then seconds. */
 #define CHANGED 0.45
 #define CHANGED_CUT 0.42 /* of the histogram, in bins of 4 */
 #define LEAST_LIT (1.0 / 3)
@@ -94,8 +95,8 @@ static void model_clip(double *hist, int black, int white, double clip)
     }
 }
 
-/* A line through all but a few of the counts; extended by whole codes if it is steeper than the
- * limit. */
+/* Mode stretch: a line over all codes but a few counts at each end, widened by whole codes if it is
+ * steeper than the limit. */
 static void model_line(const double *cdf, int black, int white, double clip, double counted,
                        double *target)
 {
@@ -147,7 +148,7 @@ static double model_target(const uint32_t *counts, int black, int white, double 
     return counted;
 }
 
-/* The share of a picture that became lighter by more than 1/part plus a code. */
+/* The share of a picture that became lighter by more than 1 / `part` of its light plus a code. */
 static double model_lighter(const double *was, const double *now, int black, int part)
 {
     double most = 0;
@@ -164,7 +165,7 @@ static int model_differs(const double *was, const double *now, int black)
     return model_lighter(was, now, black, 8) + model_lighter(now, was, black, 8) >= CHANGED * lit;
 }
 
-/* The code below which this share of the picture lies, above black. */
+/* The code, counted from black, below which this share of the picture lies. */
 static double model_level(const double *cdf, double share, int black)
 {
     int i = 0;
@@ -193,7 +194,7 @@ static int model_is_cut(const double *was, const double *now)
     return lost >= CHANGED_CUT;
 }
 
-/* The weight of the frame in the means of its epoch. */
+/* Adds a frame to the epoch, or begins one. Returns the frame's weight in the epoch's means. */
 static double model_epoch(Model *m, const double *cdf, int black, int begins, double dt)
 {
     m->changed = !begins && model_differs(m->held, cdf, black) ? m->changed + dt : 0;
@@ -235,7 +236,7 @@ static double model_need(View view)
     return 1 - fmin(model_rise(view.variance, 0.0132, 0.0306), model_rise(view.mean, 0.12, 0.25));
 }
 
-/* How far the curve moves at once to a darker goal while the picture gets lighter. */
+/* The share of the way to a darker goal by which a lighter picture keeps the mean output. */
 static double model_rise_alpha(const Model *m, const double *cdf)
 {
     double past = 0, now = 0, goal = 0;
@@ -399,8 +400,8 @@ static void check_strength(Run *run)
                 run->params.adaptive ? run->stats.values.strength : run->model.strength);
 }
 
-/* The next frame, from the content of run->in, `dt` seconds after the previous one by the
- * definition. */
+/* Equalizes run->in and compares with the model. `dt`: seconds since the previous frame, as the
+ * definition derives them from times and durations. */
 static void run_next(Run *run, int64_t time, int64_t duration, double dt, double tolerance)
 {
     LumeqFrame frame = frame_of(&run->in, &run->out, run->range, time);
@@ -474,8 +475,8 @@ static void random_counts(uint32_t *hist, CheckRandom *random)
 }
 
 /*
- * Every backend and every optimization must give the bits of the plain integer divisions that
- * define the curve; the hash was made with those.
+ * Random parameters for bits_are_those_of_plain_divisions, which compares a hash that was made with
+ * the plain integer divisions that define the curve.
  */
 static CurveParams any_curve_params(CheckRandom *random, int *grew)
 {
@@ -514,7 +515,7 @@ static uint64_t hash_result(uint64_t hash, const CurveParams *p, const CurveResu
                      : check_fnv(hash, table->codes8, sizeof(table->codes8));
 }
 
-/* The samples of bars are the darkest ones: removing 6 of 18 empties the first bin, and takes 2 of
+/* The samples of bars are the darkest ones: removing 6 of 18 takes all 5 in the first bin and 1 of
  * the 3 in the next. */
 TEST(bars_are_left_out)
 {
@@ -610,9 +611,9 @@ BACKEND_TEST(strength_acts_at_once)
     }
 }
 
-/* Frames with nothing to equalize pull the curve towards the identity, at the usual pace. Nothing
- * counted means no distance either, and no cut; later distances are measured from the last frame
- * with counts. */
+/* Frames with nothing to equalize pull the curve towards the identity, at the usual pace. A frame
+ * without samples in range has a distance of 0 and is no cut. The next frame's distance is then
+ * measured from the last frame that had some. */
 BACKEND_TEST(smoothing_towards_identity)
 {
     static const struct {
@@ -623,7 +624,7 @@ BACKEND_TEST(smoothing_towards_identity)
     LumeqParams params = full_strength;
     params.smooth = 0.2;
     params.scene_cut = 1;
-    for (int first = 0; first < 2; first++) { /* or without a frame before the empty one */
+    for (int first = 0; first < 2; first++) { /* 1: the film begins with an empty frame */
         FREED_BY(run_close) Run run = run_open(id, 128, LUMEQ_RANGE_LIMITED, &params);
         for (int n = first; n < (int)(sizeof(bands) / sizeof(bands[0])); n++) {
             fill_band(&run.in, bands[n].low, bands[n].high);
@@ -634,7 +635,7 @@ BACKEND_TEST(smoothing_towards_identity)
     }
 }
 
-/* A band of codes that moves by k is k codes further: a distance of k / 220 or k / 256. */
+/* If a band of codes moves by k, the distance is k / 220 in limited range and k / 256 in full. */
 BACKEND_TEST(cuts)
 {
     for (int range = 0; range < 2; range++) {
@@ -678,7 +679,7 @@ BACKEND_TEST(needs)
     }
 }
 
-/* Black in between: need and curve soon vanish, and the picture after it is a cut, not a fade. */
+/* In black frames, need and curve soon vanish. The picture after them begins a new epoch. */
 BACKEND_TEST(black_needs_nothing)
 {
     LumeqParams params = full_strength;

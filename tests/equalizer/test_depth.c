@@ -56,7 +56,7 @@ typedef struct Model {
     int frames;
 } Model;
 
-/* A cell of `width` bins corresponds to one 8-bit code: each of its bins is cut by the same share.
+/* Clips by cells of `width` bins, one for each 8-bit code: all bins of a cell lose the same share.
  */
 static void model_clip(double *hist, int bins, int width, int black, int white, double limit)
 {
@@ -128,9 +128,9 @@ static void check_model(const Model *m, const Film *f, double tolerance)
 }
 
 /*
- * Without a clip the target is off by one in Q16, and strength has as many bits. A limit is a whole
- * count below the real one: that moves the sum of n bins by n / 4 counts at most; there are 2^18
- * pixels. Smoothing adds half a Q16 of alpha a frame and forgets a share alpha of it.
+ * Without a clip the target is off by one in Q16, and so is the strength. A limit is rounded down
+ * to a whole count: this moves the sum of n bins by at most n / 4 counts. Each frame, smoothing
+ * adds an error of half a Q16 unit of alpha and forgets a share alpha of the previous error.
  */
 static double tolerance_of(const Film *f, const LumeqParams *params)
 {
@@ -192,7 +192,7 @@ static void fill_all(const Film *f)
                                     : (int)(check_hash(1, (uint64_t)i) % (1u << f->format.depth)));
 }
 
-/* There is nothing to dither where codes have no fraction. */
+/* Settings that leave the picture unchanged. Dither has no effect, as outputs are whole codes. */
 BACKEND_TEST(identity)
 {
     LumeqParams off = defaults, none = defaults, flat = defaults;
@@ -292,7 +292,7 @@ static void shapes_change(LumeqBackendId id, LumeqMode mode)
             run_frame(eq, &first, &stats);
             const uint64_t hash = picture_hash(&fresh.out);
             deep_run(&fresh);
-            /* Filtered pictures are dithered by frame number. */
+            /* Filtered pictures are dithered by frame number, which may differ. */
             const int same = stats.values.filtered || hash == picture_hash(&fresh.out);
             CHECK(same && same_stats(&stats, &fresh.stats),
                   "depth %d, range %d, frame %d: depends on the previous format",

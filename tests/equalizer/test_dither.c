@@ -12,7 +12,7 @@
 
 static const LumeqParams dithered = {.strength = 1, .dither = 1, .bars = LUMEQ_BARS_IGNORE};
 
-/* The number of a threshold, in 64ths and from 0 on; they lie in the middle of each. */
+/* The index of a threshold, 0 to 63. Threshold i is the middle of the i-th 64th of a code. */
 static int threshold(int x, int y, int frame)
 {
     const uint32_t add = curve_dither((uint32_t)x, (uint32_t)y, (uint32_t)frame);

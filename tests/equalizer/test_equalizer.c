@@ -24,7 +24,7 @@ typedef struct Step {
     int offset_in, offset_out;
     int depth, shift; /* paddings and offsets are in samples */
     ChromaShape shape;
-    int luma_only; /* of the output */
+    int luma_only; /* the output has no chroma */
     LumeqRange range;
     int64_t time, duration;
     LumeqParams params;
@@ -199,7 +199,7 @@ static LumeqParams any_params(CheckRandom *random)
                                       LUMEQ_MODE_OFF,    LUMEQ_MODE_STRETCH, LUMEQ_MODE_HAZE,
                                       LUMEQ_MODE_HAZE};
     const LumeqMode mode = modes[check_below(random, 10)];
-    const int usual = check_below(random, 2); /* so that the tiles' history is used */
+    const int usual = check_below(random, 2); /* keeps the tiles, so that their history counts */
     return (LumeqParams){
         .mode = mode,
         .reference =
@@ -417,7 +417,7 @@ BACKEND_TEST(measure_only)
     lumeq_destroy(&other);
 }
 
-/* Mode off passes pictures unchanged, and keeps the curve for when another mode is set again. */
+/* Mode off leaves pictures unchanged, but the history continues as in mode global. */
 BACKEND_TEST(mode_off_keeps_history)
 {
     int changed = 0;
@@ -447,7 +447,7 @@ BACKEND_TEST(mode_off_keeps_history)
     lumeq_destroy(&other);
 }
 
-/* Reference frames do not change the history, except for the time that passes. */
+/* Reference frames do not change the history. Passing time does, so frames have no times here. */
 BACKEND_TEST(reference_keeps_no_history)
 {
     LumeqEqualizer *eq = must_open(id, 0), *other = must_open(id, 0);
@@ -491,7 +491,7 @@ static void submit_letterboxed(LumeqEqualizer *eq, int n, int bar, Pictures *p)
     CHECK(lumeq_submit(eq, &frame) == 0, "%s", lumeq_last_error(eq));
 }
 
-/* A reset does not affect the frame in flight, which does not affect later frames. */
+/* A reset does not affect the frame in flight. That frame then does not affect later ones. */
 BACKEND_TEST(reset_in_flight)
 {
     LumeqEqualizer *eq = must_open(id, 0), *other = must_open(id, 0), *fresh = must_open(id, 0);

@@ -24,7 +24,7 @@ typedef struct Flight {
     struct Flight *next;
     LumeqMeasureJob job;
     LumeqFlight to;
-    int written, landed; /* the copy to the output is queued; the library has received it */
+    int written, landed; /* its output's copy is queued; the library has received the frame */
 } Flight;
 
 typedef struct FakeDevice {
@@ -40,7 +40,7 @@ static int in_flight(const FakeDevice *fake)
     return count;
 }
 
-static int calls_until_loss; /* of all kinds together */
+static int calls_until_loss; /* calls of any kind that still succeed */
 static int lost;
 static int refusal; /* if not 0: error of a device that is not lost, but takes no more frames */
 static int deep;    /* frames are of 10 bits, later of 14, not of 8 */
@@ -75,7 +75,7 @@ static void lose_frames(const FakeDevice *fake)
     }
 }
 
-static int frames_begun; /* frames in flight whose output was queued */
+static int frames_begun; /* frames whose output's copy was queued */
 
 /* Takes a frame: returns 0 or an error. */
 static int try_taking(FakeDevice *fake)
@@ -235,7 +235,7 @@ static void take(LumeqEqualizer *eq, Run *run, int until_empty)
           ret);
 }
 
-/* Every third is gray. */
+/* Every third picture is gray. */
 static LumeqImage picture(uint8_t *memory, int n)
 {
     return (LumeqImage){.plane = {memory, memory && n % 3 ? memory + CHROMA : NULL},
@@ -278,7 +278,7 @@ static void hand_in(LumeqEqualizer *eq, Run *run, LumeqFrame frame, int n)
     CHECK(ret == 0, "submit returns %d: %s", ret, lumeq_last_error(eq));
 }
 
-/* With both modes, each lasts for some frames; so do the tiles. */
+/* With BOTH, the mode changes every few frames. The number of tiles changes once. */
 static void set_mode(LumeqParams *params, int n)
 {
     const int clahe = mode == CLAHE || (mode == BOTH && n / 4 % 3);
@@ -301,7 +301,7 @@ static void note(void *user, LumeqLogLevel level, const char *text)
         snprintf(log->warning, sizeof(log->warning), "%s", text);
 }
 
-/* One line with the reason if the GPU was lost; otherwise no line. */
+/* Expects one warning with the reason if the GPU was lost, otherwise none. */
 static void check_log(const Log *log)
 {
     CHECK(log->infos == 1, "%d lines report the backend", log->infos);
@@ -311,13 +311,13 @@ static void check_log(const Log *log)
           "the warning is '%s'", log->warning);
 }
 
-/* The same frames, with a change of parameters, a reset and a redo on the way. */
+/* Equalizes the film with this backend; parameters change and a reset happens on the way. */
 static void play(LumeqBackendId id, Run *run)
 {
     char why[256] = "";
     LumeqEqualizer *eq = NULL;
-    /* With LUMEQ_BACKEND_CUDA, the CPU does not take over a frame that the GPU cannot take. */
     Log log = {0};
+    /* If the GPU refuses a frame, the CPU takes over only with LUMEQ_BACKEND_AUTO. */
     const LumeqConfig config = {
         .backend = refusal && id == LUMEQ_BACKEND_CUDA ? LUMEQ_BACKEND_AUTO : id,
         .threads = 1,
@@ -347,7 +347,7 @@ static void play(LumeqBackendId id, Run *run)
     CHECK(run->received == FRAMES, "%d of %d frames came back", run->received, FRAMES);
     CHECK(strcmp(lumeq_backend_name(eq), id == LUMEQ_BACKEND_CPU || lost ? "cpu" : "cuda") == 0,
           "the backend is %s", lumeq_backend_name(eq));
-    if (lost && !run->on_device) /* else a refusal may have come after it */
+    if (lost && !run->on_device) /* otherwise a refused output may have set a later message */
         CHECK(strstr(lumeq_last_error(eq), "launch failure") != NULL, "the error is '%s'",
               lumeq_last_error(eq));
     check_log(&log);
@@ -413,7 +413,7 @@ TEST(loss_at_any_call)
         lose_in_any_mode(0);
 }
 
-/* The CPU cannot write device memory: frames in flight come back measured. */
+/* The CPU cannot write device memory, so frames in flight come back measured but not written. */
 TEST(loss_with_outputs_on_the_device)
 {
     if (!check_without_threads())
@@ -516,7 +516,7 @@ TEST(no_memory_on_the_gpu)
     }
 }
 
-/* A frame whose input only the GPU has is lost with it. The other frames are as without it. */
+/* A frame whose input only the GPU has is lost with the GPU, and does not affect other frames. */
 TEST(input_on_the_device_is_lost)
 {
     static Run run;
@@ -550,7 +550,7 @@ TEST(input_on_the_device_is_lost)
     }
 }
 
-/* The caller's event is recorded when submit returns. */
+/* When submit returns, a frame with `sync` and all frames before it have been queued. */
 TEST(sync_is_queued_at_once)
 {
     LumeqEqualizer *eq = NULL;

@@ -49,7 +49,7 @@ TEST(cleared_by_hand)
     } cases[] = {
         {118, 8, 100, -6554, 0, 128},     {108, 8, 100, -6554, 0, 118},
         {123, 8, 100, -6554, 0, 128}, /* not beyond gray */
-        {140, 8, 100, -6554, 0, 140}, /* not away from it */
+        {140, 8, 100, -6554, 0, 140}, /* not away from gray */
         {148, 8, 0, 0, 32768, 158},       {108, 8, 100, -6554, 32768, 113},
         {160, 8, 0, 0, 65536, 168}, /* up to 40 codes from gray */
         {200, 8, 0, 0, 65536, 200}, /* or as many as before */
@@ -87,7 +87,7 @@ TEST(cells_by_hand)
         }
 }
 
-/* Two cells in haze, one with detail; the others are darker. The mean stays. */
+/* Half of the cells are hazy, most of these with detail; the others are dark. */
 TEST(clearing_by_hand)
 {
     uint32_t nodes[256];
@@ -130,7 +130,7 @@ TEST(clearing_by_hand)
               (int)haze_veil(&cells[i]), veils[i]);
 }
 
-/* The same for luma. */
+/* Each variant of the luma kernel against the definition, sample by sample. */
 VARIANT_TEST(clearing_kernels)
 {
     for (int round = 0; round < check_rounds(2000); round++) {
@@ -170,7 +170,7 @@ VARIANT_TEST(clearing_kernels)
     }
 }
 
-/* Each variant of the kernel against the definition, pixel by pixel. */
+/* Each variant of the chroma kernel against the definition, pixel by pixel. */
 VARIANT_TEST(kernels)
 {
     for (int round = 0; round < check_rounds(3000); round++) {
@@ -277,7 +277,7 @@ static double colour_of(const LumeqImage *image)
     return sum / count / (1 << (image->depth - 8));
 }
 
-/* Cells have the mean chroma of their samples, in any layout, of the metered part. */
+/* The cells of the metered part have the mean chroma of their samples, in any layout. */
 BACKEND_TEST(chroma_of_cells)
 {
     const LumeqRect part = {33, 7, 200, 150};
@@ -313,7 +313,7 @@ BACKEND_TEST(chroma_of_cells)
     }
 }
 
-/* The fog loses its colour, with the same bits for any number of threads, unless chroma is kept. */
+/* The fog loses its colour unless chroma is kept, with the CPU's bits for any number of threads. */
 BACKEND_TEST(orange_fog)
 {
     for (int k = 0; k < 12; k++) {

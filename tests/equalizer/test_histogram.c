@@ -37,8 +37,8 @@ VARIANT_TEST(large_pictures)
         }
 }
 
-/* Two codes that meet so often that counters of 8 and 16 bits overflow, in the end to 0: 64 wide,
- * samples 32 apart always differ, and all neighbours but two are equal. */
+/* The left half of each row has one code, the right half another, so samples 32 apart always differ
+ * and most neighbours are equal. With 4096 rows, counters of 8 and 16 bits wrap to 0. */
 static void check_two_codes(const char *name, const LumeqKernels *kernels, int code, int other,
                             int height)
 {
@@ -60,8 +60,8 @@ VARIANT_TEST(meetings_of_two_codes)
                 check_two_codes(name, kernels, code, (code + ways[i]) & 255, 4096 + more);
 }
 
-/* Random codes, then many rows of two distant codes, then random codes again: pair counters
- * overflow, or single ones are just full, after many that did not. */
+/* Random codes, then rows of two distant codes, then random codes again: after many rows in which
+ * no counter overflows, those of a pair overflow, or those of a single code just fill up. */
 VARIANT_TEST(crowds)
 {
     static const struct {
@@ -190,8 +190,8 @@ static void fill_slowly(const CheckRect *rect, const CurveParams *p, int span, C
     }
 }
 
-/* Neighbours just close enough to be counted in pairs, and just too far apart, in pictures just
- * large enough for pairs, and just too small; in all bins, and in those of tiles. */
+/* Neighbouring samples that differ just little enough to be counted in pairs, or just too much, in
+ * pictures just large enough for pairs, or just too small; in all bins, and in the 256 of tiles. */
 VARIANT_TEST(close_neighbours)
 {
     static const struct {

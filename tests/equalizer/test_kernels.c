@@ -97,7 +97,7 @@ static CurveParams any_params_of(Format format, CheckRandom *random)
     return p;
 }
 
-/* Random bytes as samples of any depth, including malformed ones. */
+/* Checks the kernels on any bytes as samples of any depth, including malformed samples. */
 static void check_rects(const char *name, const LumeqKernels *kernels, int width, int height,
                         int offset, CheckRandom *random)
 {
@@ -174,7 +174,7 @@ VARIANT_TEST(pictures_and_tables)
     }
 }
 
-/* Codes of a range, and its last code at least once. */
+/* Fills with random codes of a range; the last one occurs at least once. */
 static void fill_between(uint8_t *samples, int count, int first, int last, CheckRandom *random)
 {
     for (int i = 0; i < count; i++)

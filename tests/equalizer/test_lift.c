@@ -204,7 +204,7 @@ static void paint(Video *v, double dark, double width, double light, int noise, 
     }
 }
 
-/* How far the curve is from another one, mean over the picture, in codes. */
+/* Mean distance of the curve from `was` over the picture's samples, in codes. */
 static double moved(const Video *v, const uint32_t *was)
 {
     double sum = 0;
@@ -246,10 +246,10 @@ TEST(passing_cars)
     video_close(v);
 }
 
-/* A dark picture of noise, which must not be lifted. noise: before frame 50, and from then on. */
+/* A dark picture of noise, whose mean must not rise by more than `most` codes. */
 typedef struct Lens {
-    int dark, width, noise[2];
-    int awaits; /* await_noise: the noise is not known at first */
+    int dark, width, noise[2]; /* noise: before frame 50, and from then on */
+    int awaits;                /* await_noise: the noise is not known at first */
     int frames, most;
 } Lens;
 
@@ -276,7 +276,7 @@ TEST(covered_lens)
         for (int frame = 0; frame < 30; frame++) {
             memset(v->in, 16, sizeof(v->in));
             video_frame(v);
-            if (frame) /* the first frame still assumes some of the earlier noise */
+            if (frame) /* the first black frame still assumes some of the earlier noise */
                 CHECK(memcmp(v->in, v->out, sizeof(v->in)) == 0, "black is black");
         }
         video_close(v);
@@ -418,8 +418,8 @@ TEST(without_lift)
     CHECK(old.lift == 0 && old.strength == LUMEQ_STRENGTH_AUTO, "lift %d", old.lift);
 }
 
-/* Without denoising, no previous frame is requested, and noisy video is lifted less; with half of
- * it, the lift is in between. */
+/* Without denoising, no previous frame is requested, and noisy video is lifted less. With half of
+ * the denoising, the lift is in between. */
 TEST(denoise)
 {
     LumeqParams params = usual;
@@ -450,8 +450,8 @@ TEST(denoise)
           noise[2] / lift[2]);
 }
 
-/* By the model's tables(), for one curve: tolerance increases with the slope, and is 0 without
- * lift; the entries follow from the frame's curve. */
+/* The entries equal those of the model's tables() for one curve. Tolerance increases with the
+ * slope, and is 0 where the curve is not steep. */
 TEST(tables)
 {
     static CurveTable table;
@@ -464,7 +464,7 @@ TEST(tables)
                      .lift = 1,
                      .denoise = CURVE_ONE,
                      .chroma = 1};
-    for (int i = 0; i < CODES; i++) /* 4 times as steep up to 60, then a line to white */
+    for (int i = 0; i < CODES; i++) /* 4 times as steep up to code 46, then a line to white */
         result.bin[i].curve = (uint32_t)(i < 16    ? i * 65536
                                          : i < 46  ? (16 + 4 * (i - 16)) * 65536
                                          : i < 235 ? 136 * 65536 + (i - 46) * (99 * 65536 / 189)

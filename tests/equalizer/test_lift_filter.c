@@ -1,6 +1,6 @@
 /*
  * The filter of lifted pictures on the CPU: against the model's results (tests/lift), each variant
- * of the kernels against plain C, and whole frames whatever the threads.
+ * of the kernels against plain C, and whole frames with any number of threads.
  */
 #include "equalizer/cpu/lift_cpu.h"
 
@@ -90,7 +90,7 @@ static void lift_put(const LiftFrame *frame, int component, int x, int y, int co
     memcpy(lift_place(frame, component, x, y), &sample, frame->image.depth > 8 ? 2 : 1);
 }
 
-/* As lift_draw(), all components. */
+/* Draws all components by lift_draw(). */
 static void lift_draw_frame(const LiftForm *f, const LiftFrame *frame, int kind, int noise,
                             int seed)
 {
@@ -116,7 +116,7 @@ static uint32_t hash_plane(const LiftForm *f, const LiftFrame *p, int plane)
     return (uint32_t)hash;
 }
 
-/* In two bands, whose memory has arbitrary content. */
+/* Filters in two bands. The filter's memory begins with arbitrary content. */
 static void lift_in_bands(const LiftedPicture *lifted, int split)
 {
     const size_t size = (lumeq_lift_memory(lifted) + 63) / 64 * 64;
@@ -141,7 +141,7 @@ typedef struct Trial {
     LiftedPicture lifted;
 } Trial;
 
-/* The table is left to the caller. */
+/* The caller then fills the table. */
 static Trial *open_trial(const LiftForm *form, LumeqRange range, CheckRandom *random)
 {
     Trial *t = calloc(1, sizeof(*t));
@@ -157,7 +157,7 @@ static Trial *open_trial(const LiftForm *form, LumeqRange range, CheckRandom *ra
     return t;
 }
 
-/* After the table has been filled. */
+/* Draws the pictures; call it after filling the table, which sets the number of previous ones. */
 static void draw_trial(Trial *t, int kind, int noise, int seed, CheckRandom *random)
 {
     lift_draw_frame(&t->form, &t->in, kind, noise, seed);
@@ -268,7 +268,7 @@ VARIANT_TEST(variants)
 typedef struct Whole {
     LiftForm form, out;
     LumeqRect active;
-    int fields, luma, chroma; /* interlaced; filtered planes */
+    int fields, luma, chroma; /* true: interlaced; luma is filtered; chroma is filtered */
 } Whole;
 
 static const Whole wholes[] = {
@@ -282,7 +282,7 @@ static const Whole wholes[] = {
     {{1000, 562, 10, 6, {1, 1, 1}}, {1000, 562, 10, 0, {1, 1, 1}}, {16, 0, 984, 562}, 1, 0, 1},
 };
 
-/* The content of a frame. */
+/* A frame's pictures and tables. */
 typedef struct Scene {
     LiftFrame in, past[WHOLE_PAST], out;
     CurveParams params;
@@ -399,7 +399,7 @@ static int count_wrong(const Scene *s, const Whole *w, int field)
     return wrong;
 }
 
-/* Samples outside of the active picture that are not the input's. */
+/* Counts the samples outside the active picture that differ from the input. */
 static int count_wrong_bars(const Scene *s, const Whole *w)
 {
     const LumeqRect *a = &w->active;
@@ -485,7 +485,7 @@ static LumeqImage film_image(uint8_t *luma)
 
 #define SCENE 7 /* frames of the first scene */
 
-/* Sum of differences of neighbouring frames with this many previous frames each. */
+/* Sum of differences between neighbouring output frames, made with up to `most` previous frames. */
 static int64_t planned_apart(LumeqContext *context, LumeqCurve *const *curves,
                              uint8_t film[][FILM_SIZE], int most)
 {
@@ -505,8 +505,8 @@ static int64_t planned_apart(LumeqContext *context, LumeqCurve *const *curves,
     return apart;
 }
 
-/* With lookahead, a curve uses the previous frames of its scene, up to three; each of them removes
- * some noise. */
+/* With lookahead, a curve uses up to three previous frames, all of its scene. Each additional one
+ * removes more noise. */
 TEST(planned_looks_further)
 {
     static uint8_t film[FILM_FRAMES][FILM_SIZE];

@@ -45,7 +45,7 @@ static long double lighten(long double x, double brightness, double gamma)
     return brightness >= 0 ? (1 + a) * x / (1 + a * x) : x / (1 + a - a * x);
 }
 
-/* Within 1/256 of a code of 8 bits. */
+/* Checks that the map is exact to within 1/256 of an 8-bit code. */
 static void check_map(double brightness, double gamma, int depth, int full)
 {
     const LumeqParams params = lit(LUMEQ_MODE_OFF, brightness, gamma);
@@ -104,7 +104,7 @@ TEST(none)
     CHECK(!light_is_on(&p.light), "the reference has brightness or gamma");
 }
 
-/* A bounded node is on the right side of its code, and otherwise unchanged. */
+/* With a limit, a node is at least (or at most) its own code, and otherwise unchanged. */
 TEST(limits)
 {
     for (int depth = 8; depth <= 16; depth += 4) {
@@ -140,7 +140,7 @@ static LumeqImage draw(Content content)
         .plane = {inputs}, .stride = {WIDTH}, .width = WIDTH, .height = HEIGHT, .depth = 8};
 }
 
-/* The curve in a still video, and the output: at once, or planned, with lookahead. */
+/* Equalizes a still video, live or planned with lookahead, for its curve and output. */
 static void run(const LumeqParams *params, Content content, int planned, FrameStats *got)
 {
     FREED_BY(lumeq_context_destroy) LumeqContext *context = NULL;
@@ -209,8 +209,8 @@ TEST(alone)
             }
 }
 
-/* Without adaptation and at full strength: once without and once with this light, whose parameters
- * are returned. */
+/* Runs at full strength, not adaptive: once without brightness and gamma, once with those of
+ * lights[light]. Returns the parameters of the second run. */
 static LumeqParams run_literal(LumeqMode mode, int light, int planned, FrameStats *without,
                                FrameStats *with)
 {
@@ -281,7 +281,7 @@ TEST(lifted)
               got.values.mean_out, plain.values.mean_out);
         for (int i = 16; i <= 235; i++)
             same &= abs((int)(got.curve[i] - planned.curve[i])) <= 1 << 12;
-        CHECK(same, "%g, %g: the plan's curve is the live one of a picture that stands still",
+        CHECK(same, "%g, %g: the planned curve of a still picture differs from the live one",
               lights[k].brightness, lights[k].gamma);
     }
 }
@@ -333,7 +333,7 @@ TEST(at_once)
     others[0].clip = 1.5;
     others[1].mode = LUMEQ_MODE_STRETCH;
     others[2].meter = (LumeqRect){WIDTH / 2, 0, WIDTH / 2, HEIGHT};
-    others[3].strength = 0.8; /* without a lift */
+    others[3].strength = 0.8; /* a given strength turns off the lift */
     for (int k = 0; k < COUNT(others); k++)
         check_at_once(others[k], k);
     for (int k = 0; k < COUNT(lights); k++)

@@ -39,7 +39,7 @@ static double bell(uint64_t seed, uint64_t index)
     return sum * 1.7320508; /* four of a deviation of 1 / sqrt(12) each */
 }
 
-/* The same for all scenes: computing it for each frame would take half of the test. */
+/* Pixel i's bell(), the same in all scenes: computing it each time would take half of the test. */
 static double own_of(int i)
 {
     static double all[PIXELS];
@@ -61,7 +61,7 @@ static double pixel(const Scene *s, int i)
     return 0;
 }
 
-/* `light` of the scene above black, 0..1. */
+/* `light`: the share of the scene's light above black, 0..1. */
 static void fill(const CheckRect *rect, const Scene *s, int frame, double light)
 {
     for (int i = 0; i < PIXELS; i++) {
@@ -124,7 +124,7 @@ static const Scene dull[] = {
 
 #define COUNT(array) ((int)(sizeof(array) / sizeof((array)[0])))
 
-/* Samples more than a code away from black or white, the nearest that rounding goes. */
+/* Only samples within a code of black or white may become that, by rounding. */
 static void check_not_clipped(const Film *f, const char *kind, int number)
 {
     int black = 0, white = 0;
@@ -164,7 +164,7 @@ BACKEND_TEST(good_pictures_stay)
     }
 }
 
-/* The lift is smaller in lighter pictures: there it would only gain blocks and noise. */
+/* With lift, lighter pictures gain less contrast, since more would only show blocks and noise. */
 BACKEND_TEST(dull_pictures_gain)
 {
     for (int n = 0; n < 2 * COUNT(dull); n++) {
@@ -277,7 +277,8 @@ static void check_flash(LumeqBackendId id, const Scene *scene, double lighter, d
           scene->mean, lighter, apart, f.stats.values.mean_out - before);
 }
 
-/* From 15 codes on: on a wide histogram a smaller change is not a change of scene. */
+/* Flashes of at least 15 codes, as in a wide histogram a smaller change is not a change of scene.
+ */
 BACKEND_TEST(flash_leaves_no_trail)
 {
     static const double flashes[] = {15, 17, 20, 25, 26, 27, 30, 50, 80, 110};
@@ -332,7 +333,7 @@ static void check_fade(Film *f, const Scene *scene, double light, int down)
     CHECK((down ? step : -step) <= 0.25, "mean %g at %.2f: light goes from %.1f to %.1f",
           scene->mean, light, out, f->stats.values.mean_out);
     CHECK(fabs(step) <= most * fabs(given) + 1.5,
-          "mean %g at %.2f: light goes from %.1f to %.1f, that of the input by %.1f", scene->mean,
+          "mean %g at %.2f: light goes from %.1f to %.1f, the input's changes by %.1f", scene->mean,
           light, out, f->stats.values.mean_out, given);
     CHECK(!f->stats.values.scene_cut, "mean %g at %.2f: taken for a cut", scene->mean, light);
 }

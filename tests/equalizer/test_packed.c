@@ -11,7 +11,7 @@
 #define HEIGHT 36
 #define COUNT(array) ((int)(sizeof(array) / sizeof((array)[0])))
 
-/* Objects of one frame of a film, and their bytes. */
+/* The bytes of a packed object. */
 typedef struct Packed {
     uint8_t *bytes;
     size_t size;
@@ -250,7 +250,7 @@ OBJECT_TEST(round_trip)
     close_film(&other);
 }
 
-/* Without histograms: the same size and output; only the histograms' statistics differ. */
+/* A curve packed without histograms gives the same output, but no statistics of histograms. */
 OBJECT_TEST(bare)
 {
     static FrameStats stats, again;
@@ -313,10 +313,10 @@ OBJECT_TEST(damage)
     free(p.bytes);
 }
 
-/* Of 16 levels: blocks, and still ones by 32 bins; and repeated blocks. */
+/* Counts of 4 bytes: blocks by 16 levels, still blocks also by 32 bins, and repeated blocks. */
 #define NOISE_SIZE (4 * (16 + 16 * 32 + 1))
 
-/* After the letters, the version and 8 fields. */
+/* The meter follows the letters, the version and 8 fields. */
 #define METER_AT (8 + 32)
 #define METER_SIZE (4 * 4)
 
@@ -337,9 +337,8 @@ TEST(fixed_bytes)
     static const uint8_t head[] = {'L', 'Q', 'm', 's', 7, 0, 0, 0, 16, 0,
                                    0,   0,   8,   0,   0, 0, 8, 0, 0};
     CHECK(!memcmp(bytes, head, sizeof(head)), "the header has changed");
-    /* letters and version, 8 fields, meter, 256 counts, 16x9 sums of 8 bytes and groups of 6 bytes,
-     * 16
-     * + 8 lines, noise, checksum */
+    /* Letters, version, 8 fields, meter, 256 counts, 16x9 sums of 8 bytes and groups of 6 bytes,
+     * 16 + 8 lines, noise, checksum. */
     CHECK(size == METER_AT + METER_SIZE + 1024 + 1152 + 864 + 24 + NOISE_SIZE + 4, "%zu bytes",
           size);
     const uint8_t *hist = bytes + METER_AT + METER_SIZE, *sums = hist + 1024;
@@ -392,7 +391,7 @@ static void check_deeper(LumeqContext *context, int depth, LumeqRange range, Lum
     must(lumeq_measure_pack(measure, bytes[0], &size[0]), "pack");
     must(lumeq_measure_pack(expected, bytes[1], &size[1]), "pack");
     CHECK(size[0] == size[1], "depth %d: %zu bytes, not %zu", depth, size[0], size[1]);
-    /* In full range, sums and differences are exact to within a code. */
+    /* In full range, sums and differences may differ by a code: compare what precedes them. */
     const size_t same = range == LUMEQ_RANGE_FULL
                             ? METER_AT + METER_SIZE + 4 * (size_t)(depth < 12 ? 1 << depth : 4096)
                             : size[0];

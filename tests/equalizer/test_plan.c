@@ -141,7 +141,7 @@ static LumeqMoment moment(const Film *f, int n)
                          .discontinuity = f->cut_off && n == f->cut_off};
 }
 
-/* Repeats a call until it has enough memory: with `scarce`, for one more allocation each time. */
+/* If set, calls are repeated: the first try may make no allocation, each later try one more. */
 static int scarce;
 
 #define WITH_MEMORY(ret, call)                                                                     \
@@ -279,7 +279,7 @@ static double excess_flicker(const Run *run)
     return sum / count;
 }
 
-/* Mean absolute difference of brightness. */
+/* Mean absolute difference of brightness between neighbouring frames. */
 static double unsteadiness(const Run *run, int out)
 {
     double sum = 0;
@@ -340,7 +340,7 @@ static int a_then_mirrored(int frame, int x, int y)
     return frame < CUT ? scene_a(frame, x, y) : mirrored(frame, x, y);
 }
 
-/* A fast pan that shows each picture twice, and one picture three times. */
+/* Fast pans in which each picture is shown two or three times. */
 static int pan_on_twos(int frame, int x, int y)
 {
     return 80 + 3 * texture(1, x + frame / 2 * 12, y);
@@ -373,7 +373,7 @@ static int dimmed(int code, int part, int whole)
     return 16 + ((code - 16) * part + whole / 2) / whole;
 }
 
-/* Parts beyond the fade are black or the whole. */
+/* `part` of the light, 0 to FADE_FRAMES; clamped to that. */
 static int faded(int code, int part)
 {
     part = part < 0 ? 0 : part > FADE_FRAMES ? FADE_FRAMES : part;
@@ -403,7 +403,7 @@ static int waver_then_fade(int frame, int x, int y)
     return faded(waver(frame, x, y), CUT + FADE_FRAMES - frame);
 }
 
-/* A film that begins inside a fade. */
+/* A shot that begins inside a fade. */
 static int a_then_fade_in(int frame, int x, int y)
 {
     return frame < CUT ? scene_a(frame, x, y) : fade_in(frame - CUT + FADE_START + 2, x, y);
@@ -515,7 +515,7 @@ TEST(cuts)
 {
     static const struct {
         Draw draw;
-        int cut, every, causal; /* at a frame, every few, and also without lookahead */
+        int cut, every, causal; /* at this frame; every few frames; found without lookahead */
     } films[] = {
         {a_then_b, CUT, 0, 1}, {a_then_mirrored, CUT, 0, 0}, {montage, 0, 5, 1},
         {flashes, 0, 0, 0},    {pan_on_twos, 0, 0, 0},       {pan_on_threes, 0, 0, 0},
@@ -578,7 +578,7 @@ TEST(flash)
     check_close(run, expected, run->frames, 6);
 }
 
-/* Without smoothing, no neighbouring curve replaces its own. */
+/* Without smoothing, a flash gets its own curve instead of its neighbours'. */
 TEST(flash_alone)
 {
     LumeqParams params = usual();
@@ -655,7 +655,7 @@ TEST(scenes_between_fades)
     }
 }
 
-/* Each frame of the fade is the plateau's output, faded alike. */
+/* Checks that the output of `frame`, in a fade, is that of frame `plateau`, faded alike. */
 static void check_faded(const Run *run, int frame, int plateau, int part, int whole)
 {
     for (int code = 50; code <= 110; code += 10) {
@@ -667,8 +667,8 @@ static void check_faded(const Run *run, int frame, int plateau, int part, int wh
 }
 
 /* A fade from black with manual brightness or gamma, and the share `strength` of equalization (-1:
- * the lift rule's). The curve's share of the output is the plateau's, faded alike; the rest is each
- * frame's own, with brightness and gamma. */
+ * the lift rule's). This share of the output is the plateau's, faded alike; the rest is the frame
+ * with only brightness and gamma. */
 static void check_lit_fade(double brightness, double gamma, double strength)
 {
     LumeqParams params = usual(), light = usual(), alone;
@@ -774,7 +774,7 @@ TEST(letterbox)
     CHECK(causal->stats[CUT].active.height == 56, "bars are known at once without lookahead");
 }
 
-/* A still picture, and the reference, have the curves of a history without lookahead. */
+/* A still picture and the reference have the same curves with and without lookahead. */
 TEST(as_without_lookahead)
 {
     static const struct {
@@ -814,7 +814,7 @@ TEST(passing_object)
     }
 }
 
-/* Darkness needs no strength, however long it lasts. */
+/* Darkness does not raise the strength, however long it lasts. */
 TEST(long_dark)
 {
     const LumeqParams params = literal();
@@ -825,7 +825,7 @@ TEST(long_dark)
               run->stats[i].strength);
 }
 
-/* A passing object does not reach the strip above it; noise of a camera lies on both. */
+/* The objects below do not reach the upper strip. This adds a camera's noise to both. */
 static int with_noise(int code, int frame, int x, int y)
 {
     return code + (int)(check_hash((uint64_t)frame, (uint64_t)(y * 256 + x)) % 7) - 3;
@@ -860,8 +860,8 @@ static int noisy_marks_pass(int frame, int x, int y)
     return with_noise(marks_pass(frame, x, y), frame, x, y);
 }
 
-/* The range of the mean of the rows above row 22 over a run; also finds how much of it the source
- * explains. */
+/* Returns the range, over a run, of the mean output of rows 0 to 21. *most: the largest range that
+ * the source's own changes explain. */
 static double wander(const Film *f, const LumeqParams *params, int64_t lookahead, double *most)
 {
     static uint16_t in[96 * 54], out[96 * 54];
@@ -931,7 +931,7 @@ static int nightfall(int frame, int x, int y)
     return 16 + (light * (4 + (x / 8 + y / 6) % 5 * 4) + dither) / 2000;
 }
 
-/* A lookahead does not let slow changes through. */
+/* With a lookahead, slow changes of light change the output no more than without. */
 TEST(slow_light)
 {
     for (int mode = 0; mode < 2; mode++) {
@@ -986,14 +986,14 @@ static void check_knee(const Run *run)
               on_curve(&run->stats[i], 235));
 }
 
-/* Clipped areas, such as a white sky, do not count as changes of light. A lifted curve already
- * evens out about half of them. */
+/* Clipped areas, such as a white sky, do not hide changes of light. A lifted curve evens out about
+ * half of the changes by itself. */
 TEST(deflicker)
 {
     static const struct {
         LumeqMode mode;
         Draw draw;
-        double most; /* of the unsteadiness with half of it */
+        double most; /* unsteadiness with deflicker 0.5, as a share of that without */
     } cases[] = {{LUMEQ_MODE_GLOBAL, pumping, 1.05},
                  {LUMEQ_MODE_OFF, pumping, 0.7},
                  {LUMEQ_MODE_CLAHE, pumping, 0.7},
@@ -1091,7 +1091,7 @@ TEST(protocol)
     CHECK(lumeq_history_get(h, &curve) == LUMEQ_ERR_AGAIN, "still END after a new measure");
 }
 
-/* Any durations and times. */
+/* A history holds only so many measures, whatever the durations of frames. */
 TEST(bounds)
 {
     const LumeqParams params = usual();

@@ -24,8 +24,8 @@ typedef struct Film {
     int64_t frame_time;
     int numbered;        /* frames have numbers */
     int dark;            /* the lift rule filters it */
-    int out_shift;       /* of other output layouts */
-    Layout other_layout; /* another one with as many components */
+    int out_shift;       /* shift of outputs in other_layout */
+    Layout other_layout; /* another layout with as many components */
     uint64_t seed;
 } Film;
 
@@ -109,7 +109,7 @@ static const LumeqImage *before(const Film *f, const LumeqImage *in, int n)
     return n && !is_seek(f, n) ? &in[n - 1] : NULL;
 }
 
-/* All frames of a film are interlaced, or some. */
+/* In every third film, most frames are interlaced. */
 static int is_interlaced(const Film *f, int n)
 {
     return f->seed % 3 == 0 && check_hash(f->seed, 500 + (uint64_t)n) % 4 != 0;
@@ -170,8 +170,8 @@ static void close_contexts(void)
         lumeq_context_destroy(&contexts[i]);
 }
 
-/* Work on all frames in random order, by several threads; each takes a random context. A frame's
- * tasks follow each other, so that threads share its curve. */
+/* Work on all frames in random order, by several threads; each task uses a random context. A
+ * frame's tasks follow each other, so that several threads use its curve at once. */
 typedef struct Crew {
     const Film *film;
     const Frames *frames;
@@ -236,7 +236,7 @@ static void move_history(const Film *f, LumeqHistory **history)
     *history = other;
 }
 
-/* All measures in order; the history is copied on the way. */
+/* Puts all measures in order; sometimes a copy replaces the history. */
 static void run_history(Crew *crew)
 {
     const Film *f = crew->film;
@@ -289,7 +289,7 @@ static void apply_frame(Crew *crew, int n, int task, uint64_t random)
         check_output(crew, n, random, task ? f->other_layout : f->layout,
                      task ? f->out_shift : f->shift);
     else if (f->layout != LAYOUT_GRAY && f->params.chroma == LUMEQ_CHROMA_KEEP)
-        check_output(crew, n, random, LAYOUT_GRAY, f->shift); /* luma is not bounded by colours */
+        check_output(crew, n, random, LAYOUT_GRAY, f->shift); /* kept chroma does not bound luma */
 }
 
 static int filtered; /* frames that were filtered with the previous one */

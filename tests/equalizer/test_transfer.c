@@ -88,7 +88,7 @@ TEST(counts_move)
     }
 }
 
-/* The identity stays one; other curves stay monotone, and end at 203 nits without a kink. */
+/* The identity stays the identity. Other curves stay monotone, and join it at 203 nits smoothly. */
 TEST(curves_move_back)
 {
     static uint32_t curve[LUMEQ_MAX_BINS], memory[LUMEQ_MAX_BINS];
@@ -298,9 +298,9 @@ static LumeqEqualizer *equalizer_of(LumeqTransfer transfer, double brightness)
     return eq;
 }
 
-/* Changes from before to after, of all patches. */
+/* How much equalizing changes the colours of all patches. */
 typedef struct Changes {
-    double most, across; /* degrees that hues turn at most; those of colours at HLG's joint */
+    double most, across; /* maximum turn of hues, degrees; across: of colours at HLG's joint */
     double saturation;   /* mean ratio */
 } Changes;
 
@@ -352,8 +352,8 @@ static Changes change_patches(LumeqTransfer transfer, double nits, double bright
 }
 
 /* Hues stay, no colour clips, and lifted colours get the saturation of SDR. HLG's curve is a root
- * below half of the signal and a logarithm above: one factor cannot keep the hue of colours that
- * cross that. At 0.5 nits the rounding to 10 bits adds 1.5 degrees in HLG. */
+ * below half of the signal and a logarithm above, so one factor cannot keep the hue of a colour
+ * with components on both sides. At 0.5 nits the rounding to 10 bits adds 1.5 degrees in HLG. */
 TEST(colours_stay)
 {
     static const struct {

@@ -58,7 +58,7 @@ static inline int sample_size(const CurveParams *p)
     return p->depth > 8 ? 2 : 1;
 }
 
-/* In samples. */
+/* A random stride in samples, sometimes negative. */
 static inline int any_stride(CheckRandom *random, int width)
 {
     const int padding = check_below(random, 2) ? check_below(random, 40) : 0;
