@@ -101,14 +101,14 @@ static void work(cudaStream_t stream)
         stream->done = done;
 }
 
-/* The same for a copy. A device that wakes up later hangs in kernels, unless copies hang. */
+/* The same for a copy. With `late`, only kernels hang unless `copies_hang` is set. */
 static void work_of_copy(cudaStream_t stream)
 {
     if (!fake_cuda.late || fake_cuda.copies_hang)
         work(stream);
 }
 
-/* Waits inside CUDA. NULL: for the test's own copies. */
+/* Waits like a blocking CUDA call. `stream` NULL: a call by the test, which does not wait. */
 static void wait_for(cudaStream_t stream)
 {
     if (!stream)
@@ -373,7 +373,7 @@ cudaError_t cudaStreamQuery(cudaStream_t stream)
     return stream->done <= fake_cuda.now ? cudaSuccess : cudaErrorNotReady;
 }
 
-/* The function is not called, but takes time. */
+/* The function is not called; the stream is only busy for 5 s. */
 cudaError_t cudaLaunchHostFunc(cudaStream_t stream, cudaHostFn_t function, void *user)
 {
     (void)function;
@@ -503,7 +503,7 @@ cudaError_t cudaGraphicsSubResourceGetMappedArray(cudaArray_t *array,
     return cudaSuccess;
 }
 
-/* A copy from ordinary memory waits. */
+/* A copy from pageable memory waits for the stream. */
 cudaError_t cudaMemcpy2DToArrayAsync(cudaArray_t to, size_t x, size_t y, const void *from,
                                      size_t pitch, size_t row, size_t height,
                                      enum cudaMemcpyKind kind, cudaStream_t stream)
@@ -598,7 +598,7 @@ static void *cpu_backend(void)
     return cpu;
 }
 
-/* The same part of another frame of a batch. */
+/* A part of another frame in a batch, given the first frame's part and the distance in bytes. */
 #define AFTER(part, distance) ((void *)((uint8_t *)(part) + (distance)))
 
 static LumeqImage image_after(const LumeqImage *first, const ptrdiff_t *distances)
@@ -621,7 +621,7 @@ int lumeq_cuda_same_images(const LumeqImage *a, const LumeqImage *b)
            a->stride[0] == b->stride[0] && !a->plane[0] == !b->plane[0];
 }
 
-/* Computes histogram and curve of a frame of the reference, which a GPU does without the host. */
+/* Computes a frame's histogram and curve in the reference mode, as a GPU does without the host. */
 static int make_curve(void *cpu, const LumeqMeasureJob *of, uint32_t *hist, TileSums *sums,
                       CurveTable *table, TileTables *tables)
 {
@@ -661,7 +661,7 @@ cudaError_t lumeq_cuda_find_curve(const LumeqCudaDevice *device, const LumeqMeas
     work(stream);
     fake_cuda.batches += batch->count > 1;
     if (device->early_launches || !job->curve.reference)
-        abort(); /* others go step by step */
+        abort(); /* only in the reference mode does the GPU find the curve */
     for (int i = 0; i < batch->count; i++) {
         const LumeqCudaInBatch *of = &batch->of[i];
         LumeqMeasureJob own = *job;

@@ -12,17 +12,17 @@
 typedef struct FakeCuda {
     long calls;          /* CUDA calls so far */
     long fail_at;        /* number of the call that fails; 0: no failure */
-    cudaError_t error;   /* its error */
+    cudaError_t error;   /* the error that it returns */
     int sticky;          /* all later calls fail as well */
     int failed;          /* a call has failed */
     size_t memory;       /* bytes that the device has left; 0: enough */
     size_t total;        /* bytes that it reports; 0: enough */
     size_t pinned;       /* bytes of pinned host memory */
-    int hangs;           /* work that is queued from now on never finishes */
+    int hangs;           /* work queued from now on takes `stage_takes`, or never finishes */
     int mapped;          /* mapped textures */
-    int copies_hang;     /* copies hang as well; with `late`, only kernels hang otherwise */
+    int copies_hang;     /* with `late`: not only kernels hang, but also copies */
     int late;            /* copies to pinned memory behind hanging work are made when it wakes up */
-    double stage_takes;  /* seconds from one event to the next */
+    double stage_takes;  /* seconds that each piece of work takes if it hangs; 0: for ever */
     double now;          /* seconds */
     const void *foreign; /* memory of another context */
     long foreign_size;
@@ -37,11 +37,11 @@ typedef struct FakeCuda {
 
 extern FakeCuda fake_cuda;
 
-/* The device wakes up: it makes pending copies to pinned memory, from memory that has changed
- * meanwhile. */
+/* The device wakes up and makes the pending copies to pinned memory. They write garbage, because
+ * their source has changed meanwhile. */
 void fake_cuda_wake(void);
 
-/* Starts a new fake CUDA; frees what equalizers left on the last one. */
+/* Starts a new fake CUDA; frees memory that is left on the previous one. */
 void fake_cuda_start(FakeCuda cuda);
 
 #endif

@@ -1,6 +1,6 @@
 /*
- * Preload it into a program to break its GPU: GPU_FAULT_MS after the start a kernel in the primary
- * context writes to an invalid address. Every later CUDA call of the process fails.
+ * Preload it into a program to break its GPU: GPU_FAULT_MS milliseconds after the start, a kernel
+ * in the primary context writes to an invalid address. Every later CUDA call of the process fails.
  */
 #include <dlfcn.h>
 #include <pthread.h>

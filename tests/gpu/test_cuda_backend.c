@@ -1,6 +1,6 @@
 /*
- * Frames in flight on the GPU, in any memory, alone or in batches: the pictures and statistics of
- * the CPU. LUMEQ_TEST_CASES sets the number of films.
+ * Frames in flight on the GPU, in any memory, alone or in batches: pictures and statistics equal
+ * the CPU's. LUMEQ_TEST_CASES sets the number of films.
  */
 #include <math.h>
 
@@ -16,14 +16,14 @@ typedef enum Where { PAGEABLE, PINNED, ON_DEVICE } Where;
 /* A format of 8 bits. */
 typedef struct Format {
     int width, height;
-    int chroma, sub; /* planes: 0, 1 interleaved, 2; their subsampling */
+    int chroma, sub; /* number of chroma planes, 1: interleaved; log2 of their subsampling */
 } Format;
 
-/* A film, and how the GPU equalizes it. In batches only frames of one format go together. */
+/* A film, and how the GPU equalizes it. A batch has only frames of one format. */
 typedef struct Film {
     Where where;
     int batch, no_times;
-    Format format;         /* width 0: the format changes, and frames have previous ones */
+    Format format;         /* width 0: formats change, and most frames have a previous frame */
     LumeqMode mode, later; /* later: from the middle on */
     int reference, reference_later;
 } Film;
@@ -74,7 +74,7 @@ static size_t bytes_of(const Film *film, int n)
     return (size_t)stride_of(film, &f) * (size_t)f.height * (size_t)(1 + f.chroma);
 }
 
-/* Formats that change may have luma bottom up. */
+/* `up`: if formats change, luma is bottom up. */
 static LumeqImage image_of(const Film *film, uint8_t *memory, Where where, int n, int up)
 {
     const Format f = format_of(film, n);
@@ -181,7 +181,7 @@ static int submit(const Side *side, const Film *film, int n)
                         .interlaced = !film->format.width && n % 5 == 2};
     LumeqImage previous;
     if (!film->format.width && n % 8 && n % 8 != 3) {
-        /* Usually on the GPU already. */
+        /* The GPU usually has it still. */
         const int before = n - 1 - (n % 8 == 6);
         previous = image_of(film, side->in[before], side->where, before, before % 3 == 0);
         frame.previous = &previous;

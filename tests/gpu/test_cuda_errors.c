@@ -209,7 +209,7 @@ TEST(no_error)
     play_without_error();
 }
 
-/* Fails at every call (or every n-th) after the equalizer was created. */
+/* Plays once for each call (or each `step`-th) after the creation, at which CUDA then fails. */
 static void fail_at_calls(LumeqBackendId id, cudaError_t error, int sticky, int step)
 {
     static Run run;
@@ -335,7 +335,7 @@ TEST(slow)
     }
 }
 
-/* Outputs must be in the primary context, inputs in host memory. */
+/* Refuses device memory of another context, or described as host memory. */
 TEST(places)
 {
     static Run run;
@@ -405,8 +405,8 @@ static LumeqMemoryUse memory_use(void)
     return use;
 }
 
-/* A limit of half of the GPU's memory: optional allocations fail beyond it; necessary ones are
- * counted. */
+/* The limit is half of the GPU's memory. Beyond it, optional allocations fail; necessary ones
+ * succeed, and count. */
 TEST(a_limit_on_device_memory)
 {
     const size_t piece = (size_t)64 << 20;
@@ -447,10 +447,10 @@ TEST(a_limit_on_device_memory)
     CHECK(lumeq_reserve_device(1, 1) == LUMEQ_ERR_UNAVAILABLE,
           "reserves memory of a GPU that was never opened");
     CHECK(lumeq_reserve_device(-1, 1) == LUMEQ_ERR_ARGUMENT, "reserves memory of no GPU");
-    CHECK(lumeq_memory_use(-1, NULL) == LUMEQ_ERR_ARGUMENT, "reserves memory of no GPU");
+    CHECK(lumeq_memory_use(-1, NULL) == LUMEQ_ERR_ARGUMENT, "reports the memory of no GPU");
 }
 
-/* Last: memory of a lost GPU is never freed. */
+/* The tests from here on come last, since memory of a lost GPU is never freed. */
 
 TEST(failing_once_at_any_call)
 {
@@ -545,7 +545,7 @@ TEST(lost_at_any_call)
     fail_at_any_call(LUMEQ_BACKEND_AUTO, cudaErrorLaunchFailure, 1, 1);
 }
 
-/* The same with frames that wait for others. */
+/* The same in batches: frames wait for others. */
 TEST(batches)
 {
     batch = 4;

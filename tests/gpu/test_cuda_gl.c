@@ -190,7 +190,7 @@ static void read_scene(Stage *s, ViewCompare compare, Picture picture)
     CHECK(view_read(s->view, &scene, &canvas, &error) == 0, "%s", error.text);
 }
 
-/* Shows a frame in the window, after another one. */
+/* Shows another frame, then this one, and reads the window. */
 static void show(Stage *s, const Shape *shape, Where where, int through_cuda, Picture picture)
 {
     AVFrame *other = make_frame(shape, ORDINARY, 77), *frame = make_frame(shape, where, 5);
@@ -231,7 +231,7 @@ STAGE_TEST(every_layout)
         }
 }
 
-/* Input and output beside each other, with chroma in the same memory. */
+/* Shows input and output beside each other. They share their chroma planes. */
 STAGE_TEST(both_sides)
 {
     static const Shape shape = {AV_PIX_FMT_YUV420P, 321, 181, 31, 0};

@@ -7,7 +7,7 @@
 #define WIDTH 640
 #define HEIGHT 360
 #define SIZE ((size_t)WIDTH * HEIGHT)
-#define LARGER 8192 /* of a side */
+#define LARGER 8192 /* side of a frame for which there is no memory */
 #define FRAMES 8
 
 /* A kernel that fills the whole GPU; ends when `go_on`, in mapped host memory, is 0, or after a
@@ -142,8 +142,8 @@ static int submit_larger(uint8_t *memory)
     return lumeq_submit(run.eq, &frame);
 }
 
-/* Frames in flight are received, and so are later ones of their size; larger ones only once there
- * is memory. Five frames take all the memory that frames of their size need. */
+/* Five frames allocate all memory for frames of their size, so later ones of that size are
+ * equalized. A larger frame is refused until there is memory. */
 TEST(larger_than_memory)
 {
     uint8_t *memory = calloc(2, (size_t)LARGER * LARGER);
@@ -174,7 +174,7 @@ TEST(larger_than_memory)
     free(memory);
 }
 
-/* The CPU takes over with the larger frame; frames in flight are the GPU's. */
+/* The GPU finishes the frames in flight, and the CPU takes over with the larger frame. */
 TEST(cpu_goes_on_without_memory)
 {
     uint8_t *memory = calloc(2, (size_t)LARGER * LARGER);

@@ -24,7 +24,7 @@ static int64_t gpu_memory(void)
     return (int64_t)(total - left);
 }
 
-/* Memory at first, and its growth until the end. */
+/* Memory in use, or its growth, in bytes. */
 typedef struct Growth {
     int64_t host, gpu;
 } Growth;
@@ -37,13 +37,13 @@ static Growth memory_now(void)
 static void check_growth(Growth first, int count, const char *what)
 {
     const Growth now = memory_now(), more = {now.host - first.host, now.gpu - first.gpu};
-    printf("%d opens of %s: %.1f MB more of the host's memory, %.1f of the GPU's\n", count, what,
+    printf("%d opens of %s: host memory grew by %.1f MB, GPU memory by %.1f\n", count, what,
            (double)more.host / 1e6, (double)more.gpu / 1e6);
     CHECK(more.host < MOST_GROWTH, "%lld bytes more", (long long)more.host);
     CHECK(more.gpu < MOST_GROWTH, "%lld bytes more on the GPU", (long long)more.gpu);
 }
 
-/* The number of opens, at least twice FIRST, after which memory is measured first. */
+/* The number of opens: at least twice FIRST, because memory is first measured after FIRST opens. */
 static int count_of(const char *variable, int usual)
 {
     const char *wanted = getenv(variable);
@@ -91,7 +91,7 @@ TEST(opens)
         if (i == FIRST)
             first = memory_now();
     }
-    check_growth(first, count, "what equalizes");
+    check_growth(first, count, "equalizers");
     CHECK(lumeq_memory_use(0, &use) == 0 && !use.device && !use.pinned,
           "%lld bytes of the GPU's and %lld pinned are left", (long long)use.device,
           (long long)use.pinned);
@@ -114,7 +114,7 @@ static void equalize(LumeqEqualizer *eq, FrameMemory *memory, const AVFrame *in)
     }
 }
 
-/* 1: the first frame of the clip was decoded on the GPU and equalized. */
+/* Decodes the clip's first frame and equalizes it. Returns 1 if the GPU decoded it. */
 static int decode_one(LumeqEqualizer *eq, AVBufferRef *gpu, const char *clip)
 {
     const SourceOptions from = {.path = clip, .max_pixels = 1 << 26, .stop = &never};
@@ -177,7 +177,7 @@ TEST(opens_of_decoders)
         if (i == FIRST)
             first = memory_now();
     }
-    check_growth(first, count, "what decodes");
+    check_growth(first, count, "equalizers with decoders");
     CHECK(on_gpu == count, "only %d of %d decoded on the GPU", on_gpu, count);
 }
 TEST_MAIN

@@ -152,7 +152,7 @@ static void check_empty(const char *what, long call)
           what, call, fake_cuda.pinned, fake_cuda.on_device, fake_cuda.events, fake_cuda.streams);
 }
 
-/* Returns true if the GPU is lost: another frame does not call it. */
+/* Equalizes a frame. Returns true if CUDA was not called, so the GPU is lost. */
 static int is_lost(LumeqContext *context)
 {
     static Run run;
@@ -264,7 +264,7 @@ static void asynchronous_with(LumeqContext *context, int by_stream, int n)
                             .finished = d.finished};
     CHECK(lumeq_measure(context, &measure, &params, &in, NULL, &sync) == 0, "%s",
           lumeq_last_error(NULL));
-    for (int i = 0; i < 3; i++) /* in separate memory */
+    for (int i = 0; i < 3; i++) /* each uses temporary memory of its own */
         CHECK(lumeq_apply(context, curve, &in, NULL, 0, &out, &sync) == 0, "%s",
               lumeq_last_error(NULL));
     CHECK(lumeq_measure_finish(measure, 0) == LUMEQ_ERR_AGAIN, "the measure is finished already");
@@ -336,8 +336,8 @@ TEST(asynchronous_errors)
 
 /* ---- live ---------------------------------------------------------------------------------- */
 
-/* Submit waits for the measure of a frame with sync. With the reference it waits for nothing,
- * however much memory that needs. */
+/* For a frame with sync, submit waits until it is measured. In the reference mode it waits for
+ * nothing, even if it must allocate memory. */
 TEST(live_without_waiting)
 {
     static uint8_t *pinned;
@@ -378,7 +378,7 @@ TEST(live_without_waiting)
     check_empty("live", 0);
 }
 
-/* Last: memory that a lost GPU has pinned is never freed. */
+/* The tests from here on come last, since memory that a lost GPU has pinned is never freed. */
 
 /* A hanging GPU is lost after a while, whether the test waits or polls; the CPU continues with
  * frames in host memory. */
@@ -455,7 +455,7 @@ TEST(wakes_up)
     LumeqCurve *curve = curve_of(measure, 0);
     fake_cuda.hangs = 1;
     CHECK(lumeq_apply(context, curve, &in, NULL, 0, &out, NULL) == 0, "%s", lumeq_last_error(NULL));
-    CHECK(is_lost(context), "it does not hang");
+    CHECK(is_lost(context), "the GPU is not lost");
     fake_cuda_wake();
     CHECK(!memcmp(pinned, expected_run()->out[0], SIZE), "the frame differs");
     lumeq_curve_unref(&curve);

@@ -100,7 +100,7 @@ static int alloc_device(void **memory, size_t size, int plane)
     return OK(cudaMalloc(memory, size));
 }
 
-/* Copies the picture to its place. */
+/* Copies the picture to the kind of memory that it is tested in. */
 static void place(Picture *p)
 {
     for (int i = 0; i < 3 && p->where != PAGEABLE && p->rect[i].memory; i++) {
@@ -115,7 +115,7 @@ static void place(Picture *p)
     OK(cudaStreamSynchronize(NULL)); /* copies from pageable memory may not have arrived yet */
 }
 
-/* Copies it back for the comparison. */
+/* Copies the picture back to the host, for the comparison. */
 static void fetch(const Picture *p)
 {
     for (int i = 0; i < 3; i++)
@@ -145,7 +145,7 @@ static void set_sample(const CheckRect *rect, int sample_size, int x, int y, uin
 /* DARK: a dull picture with noise, which is lifted and filtered. */
 enum { FLAT, EXTREMES, ANYTHING, NARROW, DARK, CONTENTS };
 
-/* Deeper samples have bits below the code, and some are above the last one. */
+/* Samples of 16 bits may have bits below the code, and codes above the last one. */
 static void fill_plane(const Picture *p, int plane, int content, CheckRandom *random)
 {
     const LumeqImage *image = &p->image;
@@ -193,8 +193,7 @@ static Format draw_format(CheckRandom *random)
 {
     static const int widths[] = {1, 2, 5, 15, 16, 17, 31, 33, 64, 65, 127, 321, 640, 1283};
     static const int heights[] = {1, 2, 3, 8, 9, 16, 65, 181, 240, 700};
-    const int any = check_below(random, 2); /* or near the sizes of the kernels' vectors and blocks
-                                             */
+    const int any = check_below(random, 2); /* 0: near sizes of the kernels' vectors and blocks */
     return (Format){.width = any ? 1 + check_below(random, 66) : widths[check_below(random, 14)],
                     .height = heights[check_below(random, 10)],
                     .depth = check_below(random, 3) ? 8 + check_below(random, 9) : 8,
@@ -259,8 +258,8 @@ static void compare_pictures(const Picture *expected, const Picture *got, const 
     }
 }
 
-/* Repeats the frame until its black borders count as bars. `planned`: with lookahead, so that it
- * has more previous frames. */
+/* Repeats the frame until its black borders count as bars. `planned`: with lookahead, so that the
+ * curve uses more previous frames. */
 static LumeqCurve *curve_of(const LumeqParams *params, const LumeqMeasure *measure, int planned,
                             int interlaced)
 {
@@ -308,7 +307,7 @@ static void close_signals(Signals *s)
     OK(cudaEventDestroy(s->finished));
 }
 
-/* The picture where it was drawn. */
+/* The picture in host memory, where it was drawn. */
 static LumeqImage drawn(const Picture *p)
 {
     LumeqImage on_host = p->image;
@@ -428,7 +427,7 @@ TEST(frames)
 }
 
 #ifndef FAKE_CUDA
-/* More than the kernels' grids take at once. */
+/* Frames that need more blocks than a kernel's grid has. */
 TEST(large_frames)
 {
     static const int sizes[][2] = {
@@ -442,7 +441,7 @@ TEST(large_frames)
     }
 }
 
-/* Threads that run cases at any time. */
+/* A thread that runs cases while others do. */
 typedef struct Worker {
     LumeqContext *cpu, *gpu;
     int first, cases;
@@ -483,7 +482,7 @@ TEST(threads)
 
 /* ---- live ---------------------------------------------------------------------------------- */
 
-/* Runs a frame through both equalizers. `sync`: none, or one of the caller's. */
+/* Runs a frame through both equalizers. `sync`: 0 for none, or the number of one of `syncs`. */
 static void next_live(LumeqEqualizer *cpu, LumeqEqualizer *gpu, const Format *format,
                       const Signals *s, int number, int sync, CheckRandom *random)
 {
@@ -583,7 +582,7 @@ typedef struct Gate {
     atomic_int open, passed;
 } Gate;
 
-/* The caller's work lasts until the test ends it, at most a few seconds. */
+/* Keeps the caller's stream busy until the test opens the gate, at most a few seconds. */
 static void CUDART_CB stand_at(void *user)
 {
     Gate *gate = user;
@@ -624,7 +623,7 @@ static void open_waiting(Waiting *w)
     w->params = (LumeqParams)DEFAULT_PARAMS;
     w->signals = open_signals();
     w->in = make_picture(&format, 2, 0, ON_DEVICE, &again);
-    w->source = make_picture(&format, 2, 0, PINNED, &random); /* laid out like it */
+    w->source = make_picture(&format, 2, 0, PINNED, &random); /* laid out like `in` */
     for (int i = 0; i < 2; i++) {
         fill_plane(&w->in, i, FLAT, &random);
         fill_plane(&w->source, i, NARROW, &random);
@@ -651,7 +650,7 @@ static void close_waiting(Waiting *w)
     close_signals(&w->signals);
 }
 
-/* `warm`: the gate is open, to allocate the memory that later frames need. */
+/* `warm`: opens the gate at once; this call allocates the memory that later ones need. */
 static void steps_behind_gate(Waiting *w, const LumeqSync *sync, int warm)
 {
     FREED_BY(lumeq_measure_free) LumeqMeasure *measure = NULL;

@@ -115,7 +115,7 @@ TEST(slow)
     }
 }
 
-/* The equalizer noticed first. */
+/* The equalizer notices the hang before the window does. */
 TEST(given_up)
 {
     MediaError error = {0};
