@@ -50,13 +50,13 @@ def equalize(y, h, total, clip):
 
 def decide(counts, n, black=BLACK, white=WHITE, clip=None, denoise=ONE, awaited=False):
     """counts: 256, of 8-bit codes; n: noise in 64ths of a code; clip: None (by the noise), 0 (no
-    limit) or Q16; denoise: the share of the noise that is filtered; awaited: n is
-    assumed, but will soon be measured. Returns (nodes, D, values): nodes are 257 output codes in Q8, for the input codes
-    0..255 and once more the last."""
+    limit) or Q16; denoise: the share of the noise that is filtered; awaited: n is only assumed, and
+    will soon be measured. Returns (nodes, D, values): nodes are 257 output codes in Q8, for the input
+    codes 0..255, the last one twice."""
     h, last = [int(c) for c in counts[black:white + 1]], white - black
     rest = sum(h[1:])
     hidden = (h[0] << 16) // rest if rest > h[0] >> 8 else ONE << 8     # black counts per other count
-    h[0] = min(h[0], sum(h[1:]) >> 8) if any(h[1:]) else h[0]       # the rest may be bars
+    h[0] = min(h[0], sum(h[1:]) >> 8) if any(h[1:]) else h[0]       # more may be bars
     if not any(h):
         return np.append(np.arange(256), 255) * 256, 0, {}
     up = 28 - sum(h).bit_length()   # scales the sum to 28 bits
@@ -82,7 +82,7 @@ def decide(counts, n, black=BLACK, white=WHITE, clip=None, denoise=ONE, awaited=
     span = 64 * (code(995) - floor)
     likely = max(n, 4 * 64) if awaited else n
     likely += times(likely, times(share(70), ramp(hidden, ONE // 2, ONE)))   # black hides noise
-    half = min(6 * likely, 5 * likely // 2 + 224)   # half the width of 99 % of the noise, which does not reach below black
+    half = min(6 * likely, 5 * likely // 2 + 224)   # half the width of 99 % of the noise; black cuts it off
     alone = math.isqrt(max(span ** 2 - (half + min(half, 64 * code(500))) ** 2, 0))
     picture = ramp(alone, 64 * 4, 64 * 12)
     Q = times(picture, ONE - page)
@@ -136,7 +136,7 @@ TOL_MOST, STEPS, STEPS_ALONE = 152, {900: (12, 4, 1), 600: (8, 3, 1), 0: (4, 2, 
 CHROMA_STEPS, CHROMA_STEPS_ALONE = (4, 1), (3, 1, 1)
 GAIN_ONE = 4096                     # Q12
 COLOUR = 4096 * 85 // 100           # the share of luma's gain above 1 that chroma takes
-LEFT = (128, 91, 74, 64)            # 64 * 2 / sqrt(1 + past): noise left, of that with three
+LEFT = (128, 91, 74, 64)            # 64 * 2 / sqrt(1 + past): noise left, relative to three past frames
 
 def tables(nodes, D, n, past, denoise=ONE, voids=0):
     """Tables and constants of a frame, from its curve, its noise and the number of previous frames.
@@ -172,8 +172,8 @@ def tables(nodes, D, n, past, denoise=ONE, voids=0):
 
 def curve_gain(start, end, n, voids):
     """lumeq's gain of chroma, Q12, over luma that goes from start to end; divisions round towards 0.
-    By the noise, it starts 1 to 2 codes above black and is complete at 4 to 6; in a void, at 1 to 6
-    and 8 to 32."""
+    By the noise, it starts 1 to 2 codes above black and is complete at 4 to 6. In a void, it starts
+    at 1 to 6 and is complete at 8 to 32."""
     part, none = min(n, 64), voids >> 8
     dark = 256 + 4 * part + (none * 16 * part >> 8)
     light = 1024 + 8 * part + (none * (1024 + 88 * part) >> 8)

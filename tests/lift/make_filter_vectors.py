@@ -18,7 +18,7 @@ def numbers(seed):
         yield state >> 16
 
 def draw(kind, width, height, depth, chroma, noise, seed):
-    """A plane; noise: 64ths of a code, seed: another one for each plane and frame."""
+    """A plane; noise: in 64ths of a code; seed: differs for each plane and frame."""
     fixed, moving, unit = numbers(7 + chroma), numbers(seed), 1 << depth - 8
     last, reach = 256 * unit - 1, -(-noise * unit // 64)
     block = [next(fixed) for _ in range(64)]

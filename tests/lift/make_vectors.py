@@ -8,7 +8,7 @@ import zlib
 from lift_model import ONE, decide
 
 FLAT, HUMP, SPIKE = 0, 1, 2
-CASES = [   # noise, clip (-1: auto), full range, parts, 16ths of the noise that are filtered (all), whether it is awaited
+CASES = [   # noise, clip (-1: auto), full range, parts; optionally 16ths of the noise that are filtered, whether it is awaited
     ('dark, clean', 6, -1, 0, [(HUMP, 16, 14, 900), (HUMP, 26, 20, 300), (FLAT, 30, 90, 1)]),
     ('dark, clean, full range', 6, -1, 1, [(HUMP, 3, 14, 900), (HUMP, 14, 20, 300), (FLAT, 20, 90, 1)]),
     ('dark, noise of 2.5', 160, -1, 0, [(HUMP, 17, 16, 900), (HUMP, 27, 22, 300), (FLAT, 30, 90, 1)]),
@@ -65,8 +65,8 @@ CASES = [   # noise, clip (-1: auto), full range, parts, 16ths of the noise that
 ]
 
 def counts_of(parts):
-    """HUMP: a parabola that is `weight` high at `place` and ends `width` away; FLAT: so many from
-    `place` on; SPIKE: at `place`."""
+    """HUMP: a parabola that is `weight` high at `place` and ends `width` away. FLAT: `weight` counts of
+    each code from `place` to `place` + `width`. SPIKE: `weight` counts at `place`."""
     counts = [0] * 256
     for what, place, width, weight in parts:
         for i in range(256):
