@@ -28,7 +28,7 @@ static inline void fake_camera_clean_up(void)
     unlink(getenv("FAKE_CAMERA_CONTROL"));
 }
 
-/* Makes it a working camera with these modes; NULL: the default modes. */
+/* Makes the fake camera work, with these modes; NULL: the default modes. */
 static inline void fake_camera_has(const char *modes)
 {
     if (modes)
@@ -38,7 +38,7 @@ static inline void fake_camera_has(const char *modes)
     fake_camera_is("");
 }
 
-/* Returns 0 and skips the test if it is not preloaded. */
+/* Returns 0 and skips the test if the fake camera is not preloaded. */
 static inline int fake_camera_ready(void)
 {
     static char control[64];

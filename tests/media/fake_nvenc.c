@@ -16,7 +16,7 @@
 typedef struct Format {
     NV_ENC_BUFFER_FORMAT format;
     const char *name;
-    uint32_t bytes, planes; /* bytes of a sample; sizes of all planes, in halves of luma's */
+    uint32_t bytes, planes; /* bytes of a sample; rows of all planes, in halves of luma's */
 } Format;
 
 static const Format formats[] = {{NV_ENC_BUFFER_FORMAT_NV12, "nv12", 1, 3},
@@ -111,7 +111,7 @@ static const char *get_error(void *encoder)
 
 /* ---- pictures ------------------------------------------------------------------------------- */
 
-/* Returns a copy, or NULL without memory. */
+/* Returns a copy, or NULL if memory runs out. */
 static Picture *add_picture(Picture picture, NV_ENC_BUFFER_FORMAT format)
 {
     Picture *added = picture.data ? malloc(sizeof(*added)) : NULL;

@@ -188,7 +188,7 @@ int cuMemFree_v2(uintptr_t memory)
     return 0;
 }
 
-/* CUDA_MEMCPY2D. */
+/* The source or the destination in CUDA_MEMCPY2D. */
 typedef struct Place {
     size_t x, y;
     int kind; /* 1: the host's memory */
@@ -222,7 +222,7 @@ int cuMemcpy2DAsync_v2(const Copy *c, void *stream)
 typedef struct Decoder {
     FILE *pictures; /* NULL: blank ones */
     size_t width, height;
-    int outputs, mapped, maps; /* pictures that can be mapped, that are, and that ever were */
+    int outputs, mapped, maps; /* pictures: most to map at a time, mapped now, mapped in all */
     int decoded;
     int numbers[256]; /* the picture in each surface */
 } Decoder;

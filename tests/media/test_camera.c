@@ -12,7 +12,7 @@
 
 static const CameraOptions small = {.width = 640, .height = 480, .format = "mjpeg"};
 
-/* How late any frame may be on a busy machine, and the best of many. */
+/* How late any frame may be on a busy machine, and how late the earliest of many may be. */
 #define LATE_US (CHECK_SLOWER * INT64_C(2500000))
 #define LATE_AT_BEST_US (CHECK_SLOWER * 500000)
 

@@ -174,7 +174,7 @@ TEST(closest_format_is_set)
     }
 }
 
-/* Pictures that need no conversion are written bit for bit; repeats are the same. */
+/* Pictures that need no conversion are written bit for bit, again if they are repeated. */
 TEST(pictures_are_written_bit_for_bit)
 {
     static const enum AVPixelFormat formats[] = {AV_PIX_FMT_YUV420P, AV_PIX_FMT_NV12,

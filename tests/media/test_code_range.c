@@ -82,9 +82,9 @@ TEST(stretched_below_eight_percent)
 }
 
 /* Codes outside the window share a margin at each end of the output: a 16th of all codes, or as
- * many as lie outside if they are fewer. Three quarters of a margin are for the codes up to the
- * window's length away. In the second case the lower margin has 1,000 codes: 250 for codes below
- * 10, and 750 for those up to 1,000. */
+ * many as lie outside if they are fewer. The codes that are at most the window's length away get
+ * three quarters of a margin. In the second case the lower margin has 1,000 codes: 250 for codes
+ * below 10, and 750 for codes from 10 to 999. */
 TEST(stretch_curve)
 {
     static const struct {

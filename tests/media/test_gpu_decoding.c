@@ -22,8 +22,8 @@
 
 typedef struct Seen {
     int64_t times[MOST];
-    uint32_t sums[MOST]; /* checksums of luma; 0: the frame is on the GPU */
-    int count, on_gpu, at_the_end;
+    uint32_t sums[MOST];           /* checksums of luma; 0: the frame is on the GPU */
+    int count, on_gpu, at_the_end; /* frames; those on the GPU; true: GPU still used at the end */
     AVFrame *held[MOST];
     int held_count;
     int64_t corrupt;  /* frames reported as damaged */
@@ -42,8 +42,8 @@ static FrameMemory *on_host; /* for frames that come to the host */
 /* Changes to the clip's packets, and the frames that are held to the end. */
 static struct {
     int holds, holds_from; /* frames to hold, and the first of them */
-    int all;               /* decode the whole clip */
-    int in_a_row;          /* hold the newest frames instead */
+    int all;               /* decode up to MOST packets instead of PACKETS */
+    int in_a_row;          /* instead of the first frames, always hold the newest ones */
     int lost_at_end;       /* the GPU is found to be lost at the end */
     int spoils;            /* overwrite this packet */
     int seek_to;           /* flush before this packet, as after a seek */

@@ -21,7 +21,7 @@ typedef struct Device {
     double drift;              /* relative error of its clock */
     int jitter_us;             /* blocks come up to this late */
     int64_t burst_every_us;    /* time from one burst to the next; 0: no bursts */
-    int64_t burst_us;          /* blocks of this time come together */
+    int64_t burst_us;          /* a burst has the blocks of this duration */
     int64_t starts_us;         /* from the start of the recording */
     int64_t gap_us, gap_until; /* nothing is captured between these times; 0: no gap */
 } Device;

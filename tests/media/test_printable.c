@@ -55,7 +55,7 @@ TEST(long_text_is_cut)
     CHECK(shown[10] == 'x', "wrote beyond its end");
 }
 
-/* A statement can quote several names; long names end in dots. */
+/* Several quoted names can be used in one statement; long names end in dots. */
 TEST(names_are_quoted)
 {
     char all[4 * MEDIA_QUOTED], name[2 * MEDIA_QUOTED];

@@ -442,7 +442,7 @@ TEST(format_changes)
     sound_close(&sound);
     CHECK(played.beeps.count == 2 * ALL_BEEPS, "%d beeps", played.beeps.count);
     for (int n = ALL_BEEPS; n < played.beeps.count; n++) {
-        /* without a Xing header, the file does not tell the encoder's delay */
+        /* without a Xing header, the encoder's delay is unknown */
         const double rise = played.beeps.rises[n] - (double)end / 1e6 - 1105 / 48000.0;
         CHECK(fabs(rise - beep_nearest(rise)) < 0.005, "a beep at %.4f", rise);
     }
