@@ -63,11 +63,11 @@ typedef struct Rig {
     Frame *shown;
     Seen seen;
     int known;                         /* events seen so far */
-    atomic_int decoded;                /* frames so far */
+    atomic_int decoded;                /* frames decoded so far */
     atomic_int taken;                  /* frames that the stage has passed to the recording */
-    atomic_llong last;                 /* time of the last of them */
-    atomic_int seeks;                  /* after a seek, frames from before may still be taken */
-    atomic_llong taken_at, decoded_at; /* when the last frame was; decoded_at may be later */
+    atomic_llong last;                 /* time stamp of the last taken frame */
+    atomic_int seeks;                  /* seeks so far; after one, older frames may be taken */
+    atomic_llong taken_at, decoded_at; /* clock times when the last frames were taken, decoded */
     int unwanted;                      /* 1: nothing is recorded */
 } Rig;
 
@@ -559,7 +559,7 @@ TEST(a_lost_gpu_loses_no_frames)
     }
 }
 
-/* Like wait_until_taken(), for a stage that may wait with the last frame, and then wakes nobody. */
+/* Like wait_until_taken(), but polls, as a stage that holds a frame back does not call wake(). */
 static void poll_until_taken(const Rig *r, int count)
 {
     const int64_t end = av_gettime_relative() + LIVENESS_S * INT64_C(1000000);
@@ -568,7 +568,7 @@ static void poll_until_taken(const Rig *r, int count)
     CHECK(r->taken >= count, "%d taken, not %d", r->taken, count);
 }
 
-/* Watches until `enough` frames wait, or for a while if that is INT_MAX. Returns the most. */
+/* Returns how many frames wait at most, until `enough` do; INT_MAX: within a short time. */
 static int watch_waiting(Rig *r, int enough)
 {
     const int64_t patience = enough == INT_MAX ? 50000 : LIVENESS_S * INT64_C(1000000);
@@ -582,8 +582,8 @@ static int watch_waiting(Rig *r, int enough)
     return most;
 }
 
-/* If the bound has no room for two frames, one waits at a time, whatever the window asks for; if it
- * has, several wait. */
+/* If the bound has no room for two frames, only one waits at a time, whatever the window asks for;
+ * with more room, several wait. */
 TEST(waiting_frames_are_bounded)
 {
     for (int small = 0; small < 2; small++) {
@@ -633,8 +633,8 @@ static void show_newest(Rig *r)
           "the last frame is missing");
 }
 
-/* A newer frame replaces a live frame that the window has not taken, which leaves no trace in the
- * history. Frames decoded while that one was equalized do not replace it, or none would ever be
+/* Live, a frame that the window has not taken is replaced by a newer one and leaves no trace in the
+ * history. Frames that were decoded while it was equalized do not replace it, or none might ever be
  * shown. The first frame has no trace of an earlier input. */
 TEST(the_newest_is_shown)
 {
