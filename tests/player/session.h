@@ -15,7 +15,7 @@
 #define SECOND 1000000
 #define FRAME_US 40000 /* the clip: 11 s at 25 frames a second, small enough to draw quickly */
 
-/* Static: a file opening that was abandoned may read it after its session has ended. */
+/* Static, because an abandoned opening of a file may read it after its session has ended. */
 static atomic_int session_stop;
 
 typedef struct Session {

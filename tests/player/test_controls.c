@@ -48,7 +48,7 @@ static void move(int x)
     CHECK(SDL_PushEvent(&event) == 1, "%s", SDL_GetError());
 }
 
-/* A poll ends at a mark; events pushed since then come with the next poll. */
+/* Polls twice: a poll ends at a mark, and events pushed after it come with the next poll. */
 static int next(Command *command)
 {
     return controls_next(&controls, NOW, command) || controls_next(&controls, NOW, command);

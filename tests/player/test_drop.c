@@ -95,7 +95,7 @@ static void drop_held(Session *s)
     SESSION_UNTIL(s, atomic_load(&waiting));
 }
 
-/* The dropped file plays from its start. */
+/* Lets the first frame of the dropped file come, and waits until it plays from its start. */
 static void release(Session *s)
 {
     atomic_store(&held, 0);

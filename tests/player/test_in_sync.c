@@ -24,7 +24,7 @@
 #define GRACE_US 100000 /* after sound was interrupted, until frames follow it again */
 
 #define PLAYED 8          /* buffers the device remembers */
-#define NUMBERS (1 << 16) /* of blocks */
+#define NUMBERS (1 << 16) /* block numbers; they then repeat from 1 */
 
 typedef struct Case {
     const char *name;

@@ -26,8 +26,8 @@ static int open_at(Session *s, int64_t position)
     return session_open_at(s, position, "panel");
 }
 
-/* Moves the player's clock (--wrap) ahead of the real one. Only while paused: sound and decoders do
- * not follow. */
+/* How far the player's clock (--wrap) is ahead of the real one. Change it only while paused, since
+ * sound and decoders do not follow. */
 static _Atomic int64_t ahead;
 
 int64_t __real_clock_now(void);

@@ -25,7 +25,7 @@ static const char ass_header[] =
     "0,1,0,0,2,10,10,10,1\n\n[Events]\n"
     "Format: Layer, Start, End, Style, Name, MarginL, MarginR, MarginV, Effect, Text\n";
 
-/* A source with a video track and a subtitle track, in milliseconds, which begins at 10 s. */
+/* A source that begins at 10 s, with a video track and a subtitle track. Times are in ms. */
 typedef struct Fixture {
     Source source;
     AVStream *stream;
@@ -742,8 +742,8 @@ TEST(time_to_draw_is_bounded)
     }
 }
 
-/* Lines that fit a small window but not a large one end the track before they need its memory,
- * whether they change or not. */
+/* Lines that fit a small window but not a large one turn the subtitles off before they need the
+ * memory of a large window, whether they change or not. */
 TEST(memory_after_enlarging_is_bounded)
 {
     for (int moves = 0; moves < 2; moves++) {
