@@ -15,9 +15,10 @@ int host_start(void);
 /* Stops libobs. Returns the number of its blocks of memory that were not freed. */
 long host_stop(void);
 
-/* A source with lumeq's filter, which starts with these settings (NULL: the defaults; released). */
+/* A source with lumeq's filter. */
 typedef struct HostSource HostSource;
 
+/* `settings`: those the filter begins with (NULL: the defaults); the call releases them. */
 HostSource *host_source(obs_data_t *settings);
 void host_source_free(HostSource **source);
 obs_source_t *host_input(const HostSource *source);

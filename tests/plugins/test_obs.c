@@ -178,7 +178,7 @@ static int is_same(Model *m, const Format *f, const struct obs_source_frame *fra
                        .interlaced = m->is_interlaced};
     CHECK(lumeq_process(m->equalizer, &work, NULL) == 0, "%s", lumeq_last_error(m->equalizer));
     const Planes made = m->out, in = m->in;
-    m->in = m->previous; /* overwritten by the filtered frame, then by the next one */
+    m->in = m->previous; /* memory for the filtered frame below, then for the next input */
     m->previous = in;
     m->has_previous = 1;
     take_planes(f, got, &m->in);
