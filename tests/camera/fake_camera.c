@@ -37,7 +37,7 @@
  *   few           16-bit gray uses few codes, from 7600 on, as in a thermal camera
  *   low           16-bit gray uses the lower 14 bits
  *   wide          deep gray has bits above its depth
- *   sensor        its sensor must be set up; unlinked: it is not
+ *   sensor        a sensor, which must be set up; unlinked: a sensor that is not set up
  *   stall         no frames come
  *   eio           taking a frame fails
  *   rate=N        it always sets this rate; size=WxH: this size

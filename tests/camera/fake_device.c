@@ -313,7 +313,7 @@ static int query_capabilities(struct v4l2_capability *has)
     return 0;
 }
 
-/* The number'th mode of a format, or the number'th format where code is 0. */
+/* The number'th mode of a format, or the number'th format if `code` is 0. */
 static const Mode *find_mode(uint32_t code, unsigned number)
 {
     for (unsigned i = 0; i < cam.mode_count; i++) {
