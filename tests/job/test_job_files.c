@@ -36,8 +36,8 @@ typedef struct Known {
 
 static Known known[FRAMES];
 
-/* Data like that of curves: most bytes are those of the previous frame. A few frames have other
- * sizes, or are empty. */
+/* Fills frames like packed curves: most bytes equal those of the previous frame. A few frames have
+ * other sizes, or are empty. */
 static void make_known(CheckRandom *random)
 {
     static const size_t sizes[] = {2056, 2056, 4099, 0, 3};
