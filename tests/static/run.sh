@@ -27,12 +27,12 @@ for tool in clang-tidy cppcheck; do
 done
 git rev-parse --quiet --verify HEAD >/dev/null || { say "skipped: not a git checkout" && exit 77; }
 
-# Leaves out device code and plugins, which need the headers of other programs.
+# Lists all sources but device code and plugins, which need the headers of other programs.
 every_file() {
     git ls-files 'src/*.c' | grep -vE '^src/(plugins|bench/gpu)|/cuda/|cuda\.c$|src/media/gpu_device\.c'
 }
 
-# The latest changes first.
+# Lists the sources changed since a commit, the latest changes first.
 changed_files() {
     local since=$1
     { git diff --name-only HEAD && git log --format= --name-only "$since..HEAD"; } |
