@@ -43,7 +43,7 @@ class Streams(common.Case):
         self.assertGreater(float(rows[0]["delay_100_ms"]), 2)
 
     def test_unpaced(self):
-        """Without a pace, no frame is late."""
+        """Without a pace, late frames and delays are unknown."""
         rows = self.rows("--unpaced", "--seconds", "0.5")
         self.assertGreater(int(rows[0]["frames"]), 0)
         self.assertEqual((rows[0]["late"], rows[0]["delay_50_ms"]), ("", ""))
