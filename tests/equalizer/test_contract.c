@@ -464,7 +464,7 @@ TEST(config_out_of_range)
           "GPU 9999: %s", why);
     absent.backend = LUMEQ_BACKEND_AUTO;
     CHECK(lumeq_create(&eq, &absent, NULL, 0) == 0 && !strcmp(lumeq_backend_name(eq), "cpu"),
-          "GPU 9999: no CPU instead");
+          "the CPU does not replace GPU 9999");
     lumeq_destroy(&eq);
     REFUSED(NULL, lumeq_list_gpus(NULL, -1, NULL, 0));
 }

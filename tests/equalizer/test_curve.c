@@ -40,7 +40,7 @@
 #define FADE 0.0075
 #define LEAST_NEED 0.1
 
-/* Epochs: shares of the picture, then seconds. */
+/* Epochs: shares of the picture, except WAIT and LEARN, which are seconds. */
 #define CHANGED 0.45
 #define CHANGED_CUT 0.42 /* of the histogram, in bins of 4 */
 #define LEAST_LIT (1.0 / 3)
@@ -95,8 +95,8 @@ static void model_clip(double *hist, int black, int white, double clip)
     }
 }
 
-/* Mode stretch: a line over all codes but a few counts at each end, widened by whole codes if it is
- * steeper than the limit. */
+/* Mode stretch: a straight line over the codes of all but a few counts at each end, widened by
+ * whole codes if it is steeper than the limit. */
 static void model_line(const double *cdf, int black, int white, double clip, double counted,
                        double *target)
 {
@@ -236,7 +236,8 @@ static double model_need(View view)
     return 1 - fmin(model_rise(view.variance, 0.0132, 0.0306), model_rise(view.mean, 0.12, 0.25));
 }
 
-/* The share of the way to a darker goal by which a lighter picture keeps the mean output. */
+/* The share of the way to its goal that the curve goes at once, so that a picture that got lighter
+ * keeps its mean output. */
 static double model_rise_alpha(const Model *m, const double *cdf)
 {
     double past = 0, now = 0, goal = 0;

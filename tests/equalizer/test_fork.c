@@ -142,7 +142,7 @@ BACKEND_TEST(a_child_only_destroys)
 
 typedef struct Busy {
     Objects *objects;
-    const CheckRect *wanted; /* by steps; NULL: with the equalizer */
+    const CheckRect *wanted; /* the result of steps; NULL: use the equalizer */
     atomic_bool *stop;
 } Busy;
 
@@ -164,7 +164,7 @@ static void *be_busy(void *arg)
 TEST(fork_during_calls)
 {
 #ifdef __SANITIZE_ADDRESS__
-    check_skip("AddressSanitizer's allocator hangs in a child if a thread was in it");
+    check_skip("AddressSanitizer's allocator hangs in the child if a thread used it at the fork");
     return;
 #endif
     Objects o = open_objects(LUMEQ_BACKEND_CPU, 3);

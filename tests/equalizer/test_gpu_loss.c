@@ -472,12 +472,12 @@ TEST(receive_waits_only_when_it_must)
         CHECK(ret == LUMEQ_ERR_AGAIN, "with %d frames in flight: %d", n, ret);
         CHECK(lumeq_submit(eq, &frame) == 0, "submit");
     }
-    CHECK(lumeq_receive(eq, NULL, NULL) == 0, "with all slots in use it waits");
-    CHECK(lumeq_receive(eq, NULL, NULL) == LUMEQ_ERR_AGAIN, "a slot is free again");
+    CHECK(lumeq_receive(eq, NULL, NULL) == 0, "does not wait with all slots in use");
+    CHECK(lumeq_receive(eq, NULL, NULL) == LUMEQ_ERR_AGAIN, "waits though a slot is free");
     lumeq_flush(eq);
     for (int n = 1; n < FLIGHTS; n++)
-        CHECK(lumeq_receive(eq, NULL, NULL) == 0, "after a flush it waits");
-    CHECK(lumeq_receive(eq, NULL, NULL) == LUMEQ_ERR_END, "the end");
+        CHECK(lumeq_receive(eq, NULL, NULL) == 0, "does not wait after a flush");
+    CHECK(lumeq_receive(eq, NULL, NULL) == LUMEQ_ERR_END, "no END");
     lumeq_destroy(&eq);
 }
 

@@ -68,11 +68,11 @@ TEST(cells_by_hand)
     CHECK(haze_lined(100, 16, 200, 512) == 50, "half of the distance");
     CHECK(haze_lined(100, 16, 90, 512) == 100 && haze_lined(16, 16, 200, 512) == 16 &&
               haze_lined(3, 16, 200, 512) == 3,
-          "lighter tones, black and below stay");
+          "lighter tones, black or codes below move");
     CHECK(haze_lined(30, 16, 200, 1024) == 16 + 14 * HAZE_LEFT / 256, "some is left above black");
     CHECK(haze_lifted(116, 16, 219, 0, 8) == 116 && haze_lifted(235, 16, 219, 16384, 8) == 235 &&
               haze_lifted(250, 16, 219, 16384, 8) == 250 && haze_lifted(9, 16, 219, 16384, 8) == 9,
-          "codes outside the range, its ends, and a lift of 0 change nothing");
+          "changes with a lift of 0, at an end of the range, or outside it");
     CHECK(haze_lifted(116, 16, 219, 16384, 8) == 116 + 23 &&
               haze_lifted(464, 64, 876, 16384, 10) == 464 + 93,
           "a lift of half of 100 * 119 / 256 codes");

@@ -277,7 +277,7 @@ TEST(covered_lens)
             memset(v->in, 16, sizeof(v->in));
             video_frame(v);
             if (frame) /* the first black frame still assumes some of the earlier noise */
-                CHECK(memcmp(v->in, v->out, sizeof(v->in)) == 0, "black is black");
+                CHECK(memcmp(v->in, v->out, sizeof(v->in)) == 0, "black is changed");
         }
         video_close(v);
     }
@@ -506,11 +506,11 @@ TEST(tables)
           "off: noisy %d, past %d", off.lift.noisy, off.lift.past);
     CHECK(memcmp(off.gain, table.gain, sizeof(off.gain)) == 0 &&
               off.gain[19].gain < clean.gain[19].gain && off.gain[40].gain == clean.gain[40].gain,
-          "the noise is still there: colour starts later");
+          "colour does not start later in noise that is not filtered");
     result.lift.voids = CURVE_ONE;
     curve_fill_table(&p, &result, &off);
     CHECK(off.gain[21].gain < clean.gain[21].gain && off.gain[40].gain <= 2 * CURVE_GAIN_ONE,
-          "in a void colour starts later, and gains less");
+          "in a void, colour does not start later and gain less");
     p.lift = 0;
     curve_fill_table(&p, &result, &table);
     CHECK(!table.lift.luma_on && !table.lift.chroma_on, "a picture without lift is filtered");

@@ -518,7 +518,7 @@ TEST(planned_looks_further)
     int64_t apart[LIFT_PAST + 1] = {0};
     CHECK(lumeq_context_create(&context, &config, NULL, 0) == 0 &&
               lumeq_history_create(&history, NULL, LUMEQ_MAX_LOOKAHEAD) == 0,
-          "they open");
+          "no context or no history");
     for (int i = 0; i < FILM_FRAMES; i++) {
         draw_film(film[i], i);
         for (int k = 0; k < FILM_SIZE / 2 && i >= SCENE; k++) /* the lower half lights up */
@@ -529,7 +529,7 @@ TEST(planned_looks_further)
                   lumeq_history_put(history, measure, &moment) == 0,
               "%s", lumeq_last_error(NULL));
     }
-    CHECK(lumeq_history_put(history, NULL, NULL) == 0, "the end");
+    CHECK(lumeq_history_put(history, NULL, NULL) == 0, "the end is refused");
     for (int i = 0; i < FILM_FRAMES; i++) {
         LumeqFrameStats stats = {.size = sizeof(stats)};
         const int there = i < SCENE ? i : i - SCENE;
@@ -608,7 +608,7 @@ TEST(never_across_a_cut)
     for (int with = 0; with <= 1; with++) {
         FREED_BY(lumeq_destroy) LumeqEqualizer *eq = NULL;
         LumeqFrameStats stats = {.size = sizeof(stats)};
-        CHECK(lumeq_create(&eq, &config, NULL, 0) == 0, "it opens");
+        CHECK(lumeq_create(&eq, &config, NULL, 0) == 0, "no equalizer");
         for (int i = 0; i < 8; i++) {
             const LumeqImage previous = film_image(film[(i + 1) % 2]);
             LumeqFrame frame = {.size = sizeof(frame),

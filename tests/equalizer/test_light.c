@@ -66,10 +66,10 @@ static void check_map(double brightness, double gamma, int depth, int full)
           gamma, depth, full ? ", full" : "", most);
     CHECK(rises, "brightness %g, gamma %g, depth %d: the map is not monotone", brightness, gamma,
           depth);
-    CHECK(light_bin(&p, curve_black(&p)) == (uint32_t)p.black << 16, "black stays");
+    CHECK(light_bin(&p, curve_black(&p)) == (uint32_t)p.black << 16, "black moves");
     const int white = curve_white(&p);
     if (white << p.fraction == p.white)
-        CHECK(light_bin(&p, white) == (uint32_t)p.white << 16, "white stays");
+        CHECK(light_bin(&p, white) == (uint32_t)p.white << 16, "white moves");
 }
 
 TEST(map)
@@ -120,7 +120,7 @@ TEST(limits)
                 CHECK(curve_limited(&p, i, more) == (limit == LUMEQ_LIMIT_DARKEN ? same : more),
                       "limit %d, bin %d: up", limit, i);
             }
-            CHECK(limit != LUMEQ_LIMIT_DARKEN || !p.denoise, "what only darkens is not filtered");
+            CHECK(limit != LUMEQ_LIMIT_DARKEN || !p.denoise, "a darkening curve is filtered");
         }
     }
 }
@@ -151,12 +151,12 @@ static void run(const LumeqParams *params, Content content, int planned, FrameSt
     const LumeqImage image = draw(content);
     LumeqImage out = image;
     out.plane[0] = outputs;
-    CHECK(lumeq_context_create(&context, &config, NULL, 0) == 0, "a context");
+    CHECK(lumeq_context_create(&context, &config, NULL, 0) == 0, "no context");
     CHECK(lumeq_history_create(&history, params, planned ? 10 * STEP : 0) == 0, "%s",
           lumeq_last_error(NULL));
     for (int i = 0; i < (planned ? 30 : 3); i++) {
         const LumeqMoment moment = {.size = sizeof(moment), .time = i * STEP};
-        CHECK(lumeq_measure(context, &measure, params, &image, NULL, NULL) == 0, "measured");
+        CHECK(lumeq_measure(context, &measure, params, &image, NULL, NULL) == 0, "no measure");
         CHECK(lumeq_history_put(history, measure, &moment) == 0, "%s", lumeq_last_error(NULL));
         for (LumeqCurve *next; lumeq_history_get(history, &next) == 0; curve = next)
             lumeq_curve_unref(&curve);
@@ -274,7 +274,7 @@ TEST(lifted)
         int same = 1, rises = 1;
         for (int i = 17; i <= 235; i++)
             rises &= got.curve[i] >= got.curve[i - 1];
-        CHECK(rises && got.curve[16] == 16 << 16 && got.curve[235] <= 235 << 16, "it rises");
+        CHECK(rises && got.curve[16] == 16 << 16 && got.curve[235] <= 235 << 16, "it falls");
         CHECK(lighter ? got.values.mean_out > plain.values.mean_out + 5
                       : got.values.mean_out < plain.values.mean_out - 1,
               "%g, %g: %g, without it %g", lights[k].brightness, lights[k].gamma,
@@ -314,7 +314,7 @@ static void check_at_once(LumeqParams params, int number)
     FREED_BY(lumeq_destroy) LumeqEqualizer *eq = NULL;
     run(&params, DARK, 0, &expected);
     CHECK(lumeq_create(&eq, &config, NULL, 0) == 0 && lumeq_set_params(eq, &plain) == 0,
-          "it opens");
+          "no equalizer");
     for (int i = 0; i < 3; i++)
         one_more(eq, i, &usual);
     CHECK(lumeq_set_params(eq, &params) == 0, "%s", lumeq_last_error(eq));

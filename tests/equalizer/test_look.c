@@ -124,7 +124,7 @@ static const Scene dull[] = {
 
 #define COUNT(array) ((int)(sizeof(array) / sizeof((array)[0])))
 
-/* Only samples within a code of black or white may become that, by rounding. */
+/* Only samples within one code of black or white may become black or white, by rounding. */
 static void check_not_clipped(const Film *f, const char *kind, int number)
 {
     int black = 0, white = 0;
@@ -277,8 +277,7 @@ static void check_flash(LumeqBackendId id, const Scene *scene, double lighter, d
           scene->mean, lighter, apart, f.stats.values.mean_out - before);
 }
 
-/* Flashes of at least 15 codes, as in a wide histogram a smaller change is not a change of scene.
- */
+/* At least 15 codes, as in a wide histogram a smaller change is not a change of scene. */
 BACKEND_TEST(flash_leaves_no_trail)
 {
     static const double flashes[] = {15, 17, 20, 25, 26, 27, 30, 50, 80, 110};

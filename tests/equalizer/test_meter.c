@@ -75,7 +75,7 @@ static LumeqEqualizer *open_with(const LumeqParams *params)
 {
     LumeqEqualizer *eq = NULL;
     const LumeqConfig config = {.size = sizeof(config), .backend = LUMEQ_BACKEND_CPU, .threads = 3};
-    CHECK(lumeq_create(&eq, &config, NULL, 0) == 0, "it opens");
+    CHECK(lumeq_create(&eq, &config, NULL, 0) == 0, "no equalizer");
     CHECK(lumeq_set_params(eq, params) == 0, "%s", lumeq_last_error(eq));
     return eq;
 }
@@ -104,8 +104,7 @@ static void check_part(LumeqRect meter, LumeqRect part, int depth)
               "means %g, %g; %g, %g", got.values.mean_in, got.values.mean_out,
               expected.values.mean_in, expected.values.mean_out);
         const LumeqRect a = got.values.active;
-        CHECK(a.width == WIDTH && a.height == HEIGHT, "all of it is equalized, not %dx%d", a.width,
-              a.height);
+        CHECK(a.width == WIDTH && a.height == HEIGHT, "only %dx%d is equalized", a.width, a.height);
     }
     lumeq_destroy(&eq);
     lumeq_destroy(&other);
@@ -179,7 +178,7 @@ TEST(planned)
     CHECK(lumeq_context_create(&context, &config, NULL, 0) == 0 &&
               lumeq_history_create(&history, &params, 1000000000) == 0 &&
               lumeq_history_create(&other, &others, 0) == 0,
-          "they open");
+          "no context or no history");
     for (int i = 0; i < FRAMES; i++) {
         draw(&picture, 8, i, 0);
         const LumeqImage in = image_of(&picture, everything, inputs);
@@ -193,11 +192,11 @@ TEST(planned)
         CHECK(lumeq_history_put(other, measure, &moment) == LUMEQ_ERR_ARGUMENT,
               "a measure of another region is accepted");
     }
-    CHECK(lumeq_history_put(history, NULL, NULL) == 0, "it ends");
+    CHECK(lumeq_history_put(history, NULL, NULL) == 0, "the end is refused");
     int count = 0;
     for (; lumeq_history_get(history, &curve) == 0; count++) {
         uint32_t sum = 0;
-        CHECK(lumeq_curve_stats(curve, ask_stats(&got)) == 0, "statistics");
+        CHECK(lumeq_curve_stats(curve, ask_stats(&got)) == 0, "no statistics");
         for (int code = 0; code < 256; code++)
             sum += got.hist_in[code];
         CHECK(sum == 70 * 90 && got.values.mean_in < 100, "%u samples, mean %g", sum,

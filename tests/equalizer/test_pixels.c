@@ -21,7 +21,7 @@ typedef struct Planes {
     uint16_t code[3][MAX_WIDTH + 2];
 } Planes;
 
-/* A row between inaccessible pages, at both ends; codes and pixels around the output stay. */
+/* Converts a row that begins or ends at an inaccessible page; nothing besides it may change. */
 static void compare_row(const char *name, const LumeqKernels *k, uint8_t *space, size_t page,
                         int width, int mode, CheckRandom *random)
 {

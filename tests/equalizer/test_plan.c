@@ -373,7 +373,7 @@ static int dimmed(int code, int part, int whole)
     return 16 + ((code - 16) * part + whole / 2) / whole;
 }
 
-/* `part` of the light, 0 to FADE_FRAMES; clamped to that. */
+/* Dims to `part` / FADE_FRAMES of the light; `part` is clamped to 0..FADE_FRAMES. */
 static int faded(int code, int part)
 {
     part = part < 0 ? 0 : part > FADE_FRAMES ? FADE_FRAMES : part;
@@ -825,7 +825,7 @@ TEST(long_dark)
               run->stats[i].strength);
 }
 
-/* The objects below do not reach the upper strip. This adds a camera's noise to both. */
+/* Adds a camera's noise. The objects that follow do not reach the rows above row 22. */
 static int with_noise(int code, int frame, int x, int y)
 {
     return code + (int)(check_hash((uint64_t)frame, (uint64_t)(y * 256 + x)) % 7) - 3;
@@ -1091,7 +1091,7 @@ TEST(protocol)
     CHECK(lumeq_history_get(h, &curve) == LUMEQ_ERR_AGAIN, "still END after a new measure");
 }
 
-/* A history holds only so many measures, whatever the durations of frames. */
+/* A history holds a limited number of measures, whatever the durations of frames. */
 TEST(bounds)
 {
     const LumeqParams params = usual();

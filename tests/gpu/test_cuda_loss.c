@@ -7,7 +7,7 @@
 #define WIDTH 640
 #define HEIGHT 360
 #define SIZE ((size_t)WIDTH * HEIGHT)
-#define LARGER 8192 /* side of a frame for which there is no memory */
+#define LARGER 8192 /* side of the larger frame */
 #define FRAMES 8
 
 /* A kernel that fills the whole GPU; ends when `go_on`, in mapped host memory, is 0, or after a

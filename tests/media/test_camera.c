@@ -87,7 +87,7 @@ TEST(timestamps_have_even_intervals)
     static const Times times[] = {
         {"", NULL, INTERVAL_US, 2, 1, 19},
         {"rate=15", NULL, 1000000 / 15, 2, 1, 19},
-        {"noclock", NULL, INTERVAL_US, LATE_US, 1, 19}, /* by their arrival */
+        {"noclock", NULL, INTERVAL_US, LATE_US, 1, 19}, /* timed by their arrival */
     };
     for (int i = 0; i < 3 && fake_camera_ready(); i++)
         check_times(&times[i]);

@@ -48,9 +48,9 @@ typedef struct World {
     int64_t silent_until;
 
     /* the sound */
-    double sound_next, sound_speed; /* position of the next block */
-    int64_t positions[NUMBERS];
-    double worths[NUMBERS];
+    double sound_next, sound_speed; /* position and speed of the next block */
+    int64_t positions[NUMBERS];     /* of each block's first sample */
+    double worths[NUMBERS];         /* us of the film in each sample of the block */
     int running;
     int64_t pushed; /* blocks */
     int64_t starved_until;

@@ -370,8 +370,8 @@ TEST_IF(settings_change_while_it_runs, start())
     obs_data_release(settings);
 }
 
-/* After a change, a frame has no previous frame; after a jump in time, it has no history either.
- * Only a new filter awaits the noise. */
+/* After a change of size, format or range, a frame has no previous frame. After a jump in time, it
+ * has no history either. Only a new filter awaits the noise. */
 TEST_IF(size_format_range_and_time_change, start())
 {
     HostSource *source = host_source(NULL);

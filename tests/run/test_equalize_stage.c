@@ -337,7 +337,7 @@ static int go_to(Rig *r, int64_t position)
     return start(r, position);
 }
 
-/* ---- */
+/* ---- tests ---- */
 
 /* A test of a stage that starts at a position of the clip. */
 #define STAGE_TEST(name, position)                                                                 \
