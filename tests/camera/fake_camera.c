@@ -46,7 +46,7 @@
  *   malformed     its JPEGs are garbage
  *   cut           its JPEGs end in the middle
  *   flagged       frames are marked as damaged by the driver; flagged=N: every Nth one
- *   short         raw frames end before their last row does; short=N: every Nth one
+ *   short         raw frames lack their last row; short=N: every Nth one
  *   pad=N         rows of raw frames have N bytes of padding
  *   colours=C/E/Q/X  colour space, encoding, quantization and transfer that the driver reports, as
  *                 numbers of V4L2
@@ -156,7 +156,7 @@ static struct Handle *find(int fd)
 
 /* ---- the calls ---- */
 
-/* Returns a descriptor, -1 with errno, or -2 for another path. */
+/* Returns a descriptor, -1 with errno, or -2 if the path is not that of a fake device. */
 static int open_camera(const char *path, int flags)
 {
     int fd = -2;
@@ -322,7 +322,7 @@ static int poll_camera(struct pollfd *file, int ms)
         const int64_t nap = until - now < LONGEST_NAP_US ? until - now : LONGEST_NAP_US;
         const struct timespec time = {.tv_nsec = (nap > 0 ? nap : 0) * 1000};
         if (nanosleep(&time, NULL) != 0)
-            return -1; /* by a signal */
+            return -1; /* interrupted by a signal */
     }
     return 1;
 }

@@ -54,7 +54,7 @@ typedef struct Film {
     int bold;  /* bold text that lights more than half of some rows */
     int logo;  /* in the top bar */
     int frame;
-    /* sample format */
+    /* sample format and row order (`up`: from the bottom) */
     int depth, shift, up;
     LumeqRange range;
     int padding, fill; /* bytes between rows, and their content */

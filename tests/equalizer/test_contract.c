@@ -266,7 +266,7 @@ static int take_frame(Bench *b, void *frame)
     return ret;
 }
 
-/* Passes a frame as an output only. */
+/* Passes a frame for lumeq_receive() to fill. */
 static int give_frame(Bench *b, void *frame)
 {
     const LumeqFrame whole = frame_of(b);

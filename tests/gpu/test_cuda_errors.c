@@ -426,7 +426,7 @@ TEST(a_limit_on_device_memory)
     for (int i = 0; i < 4; i++)
         pieces[i] = lumeq_alloc_device(lumeq_get_context(eq[i % 2]), piece);
     CHECK(pieces[2] && !pieces[3], "the limit is wrong");
-    CHECK(lumeq_reserve_device(0, piece) == LUMEQ_ERR_MEMORY, "a reservation goes beyond it");
+    CHECK(lumeq_reserve_device(0, piece) == LUMEQ_ERR_MEMORY, "a reservation exceeds the limit");
     CHECK(strstr(lumeq_last_error(NULL), "memory limit") != NULL, "the message is %s",
           lumeq_last_error(NULL));
     play_with(eq[0], &run);

@@ -254,7 +254,7 @@ static void compare_pictures(const Picture *expected, const Picture *got, const 
 {
     for (int i = 0; i < 3 && expected->rect[i].memory; i++) {
         CHECK(check_rect_equal(&expected->rect[i], &got->rect[i]), "%s: plane %d differs", name, i);
-        CHECK(check_rect_intact(&got->rect[i]), "%s: plane %d: written beside it", name, i);
+        CHECK(check_rect_intact(&got->rect[i]), "%s: plane %d: written outside it", name, i);
     }
 }
 

@@ -81,7 +81,7 @@ static void hang_with(Where where)
           view_cuda_failure(cuda) ? view_cuda_failure(cuda) : "nothing");
     const long calls = fake_cuda.calls;
     CHECK(fake_cuda.mapped == PLANES, "%d textures are mapped", fake_cuda.mapped);
-    CHECK(upload(cuda, memory, &error) == 1, "it goes on");
+    CHECK(upload(cuda, memory, &error) == 1, "a hung GPU is still used");
     for (unsigned i = 0; i < PLANES; i++)
         way->forget(way->opaque, 10 + i);
     way->forget(way->opaque, 99); /* a texture that it never had */
@@ -127,7 +127,7 @@ TEST(given_up)
     view_cuda_give_up(cuda, "the CPU has taken over");
     CHECK(strstr(view_cuda_failure(cuda), "GPU 0") && strstr(view_cuda_failure(cuda), "the CPU"),
           "the message is %s", view_cuda_failure(cuda));
-    CHECK(upload(cuda, memory, &error) == 1, "it goes on");
+    CHECK(upload(cuda, memory, &error) == 1, "a hung GPU is still used");
     way->forget(way->opaque, 10);
     view_cuda_close(&cuda);
     CHECK(fake_cuda.calls == calls, "%ld calls", fake_cuda.calls - calls);
@@ -194,7 +194,7 @@ TEST(rows_hang)
     CHECK(view_cuda_failure(cuda) && strstr(view_cuda_failure(cuda), "10 s"),
           "there is no message");
     const long calls = fake_cuda.calls;
-    CHECK(view_cuda_fetch(cuda, rows, 1) == -1, "it goes on");
+    CHECK(view_cuda_fetch(cuda, rows, 1) == -1, "a hung GPU is still used");
     view_cuda_close(&cuda);
     CHECK(fake_cuda.calls == calls, "%ld calls", fake_cuda.calls - calls);
     fake_cuda_wake();

@@ -291,7 +291,7 @@ int cuvidDestroyDecoder(Decoder *d)
     return 0;
 }
 
-/* CUVIDPICPARAMS: the third number is that of the surface. */
+/* CUVIDPICPARAMS: its third number is the index of the surface. */
 int cuvidDecodePicture(Decoder *d, const int *parameters)
 {
     pthread_mutex_lock(&lock);
@@ -301,7 +301,7 @@ int cuvidDecodePicture(Decoder *d, const int *parameters)
     return fails ? ERROR_UNKNOWN : 0;
 }
 
-/* NULL: the picture cannot be read. */
+/* Returns NULL if the picture cannot be read. */
 static unsigned char *read_picture(const Decoder *d, int number)
 {
     const size_t rows = d->height * 3 / 2;

@@ -238,7 +238,7 @@ TEST(panel_sizes)
     CHECK(text == NULL, "not set to NULL");
 }
 
-/* The axes' numbers: the curve's are to its left, and the last ones are centred on the ends. */
+/* Checks the room for the curve's numbers: to its left, and around the ends of its axes. */
 static void check_numbers(const PanelLayout *l, int width, int height)
 {
     const int number = text_room(l->text, l->digits), beside = l->curve.y < l->output.y;

@@ -81,7 +81,7 @@ TEST(vectors)
     CHECK(scopes.vectors[128][128] == 0, "counts of the previous picture");
 }
 
-/* A quarter turn: a stored column is shown as a row, from the bottom up. */
+/* A quarter turn: stored columns are shown as rows, the first one at the bottom. */
 TEST(turned)
 {
     static const uint8_t luma[2][3] = {{10, 20, 30}, {40, 50, 60}};
