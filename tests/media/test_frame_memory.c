@@ -12,7 +12,7 @@
 static const char *video;
 static atomic_int never;
 
-/* An allocator that counts, and can run out. Any thread. */
+/* An allocator that counts, and can run out. Any thread may use it. */
 typedef struct Counter {
     atomic_int alive, given, left; /* blocks not yet freed, allocated so far, and still available */
 } Counter;

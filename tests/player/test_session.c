@@ -160,7 +160,7 @@ SESSION_TEST(steps_both_ways, open_at(s, 2 * SECOND))
         TYPE_UNTIL(s, ",", state.position == first + i * FRAME_US && !state.seeking);
     }
     TYPE_UNTIL(s, ".", state.position == first - FRAME_US);
-    CHECK(session_state(s).paused, "stepping pauses");
+    CHECK(session_state(s).paused, "stepping does not pause");
 }
 
 SESSION_TEST(seeks_exactly, open_at(s, 1 * SECOND))
@@ -632,7 +632,7 @@ SESSION_TEST(subtitles_hold_up_nothing,
     CHECK(!atomic_load(&gave_up), "the player's loop waited for a subtitle");
 }
 
-/* The first subtitle begins at 0.2 s; no subtitle is shown at 8 s. */
+/* Pauses a frame before the first subtitle, which begins at 0.2 s. */
 static int open_before_the_first_line(Session *s)
 {
     shows_subtitles = 0;
