@@ -35,7 +35,7 @@ static int lift_sample_size(const LiftForm *f)
     return f->depth > 8 ? 2 : 1;
 }
 
-/* The size of component 0, 1 or 2. */
+/* The width of component 0, 1 or 2, in samples. */
 static int lift_width(const LiftForm *f, int component)
 {
     return component ? chroma_side(f->width, f->shape.x) : f->width;

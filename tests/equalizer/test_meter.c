@@ -31,7 +31,7 @@ static void draw(Picture *p, int depth, int frame, int bars)
         }
 }
 
-/* Planes of the depth's size. */
+/* Writes a part of the picture to `memory`, with as many bytes a sample as the depth needs. */
 static LumeqImage image_of(const Picture *p, LumeqRect part, uint8_t *memory)
 {
     const int size = p->depth > 8 ? 2 : 1;
