@@ -195,7 +195,7 @@ typedef enum LumeqCodeRange {
     LUMEQ_CODE_RANGE_USED = 2, /* always */
 } LumeqCodeRange;
 
-/* Transfer function of luma: how much light a code stands for. */
+/* Transfer function of luma: how much light a code represents. */
 typedef enum LumeqTransfer {
     LUMEQ_TRANSFER_SDR = 0, /* of any kind: BT.709, BT.1886, sRGB and others */
     LUMEQ_TRANSFER_PQ = 1,  /* SMPTE ST 2084, as in HDR10 */
@@ -209,8 +209,8 @@ typedef struct LumeqParams {
     LumeqMode mode;
     /* Not 0: results equal OpenCV's, bit for bit: equalizeHist's in mode GLOBAL, CLAHE's (with the
      * clip limit `clip`) in mode CLAHE. Each frame is processed alone, over codes 0..255.
-     * All other parameters are ignored, except for tiles_x and tiles_y. Deeper frames, and modes
-     * STRETCH and HAZE, are an ARGUMENT error. In mode OFF, `reference` is ignored. */
+     * Of the other parameters, only tiles_x and tiles_y have an effect. Frames of more than 8 bits,
+     * and modes STRETCH and HAZE, are an ARGUMENT error. In mode OFF, `reference` is ignored. */
     int reference;
     /* 0 (unchanged) .. 1 (fully equalized), or LUMEQ_STRENGTH_AUTO (see `lift`). A value of 0..1
      * turns `lift` off. */
@@ -357,13 +357,13 @@ typedef struct LumeqConfig {
     /*
      * Maximum number of frames in a batch on a GPU, 0..LUMEQ_MAX_BATCH; 0 and 1: no batches. Frames
      * of a batch that have the same shape and settings share launches, which makes small frames
-     * cheaper. lumeq_submit() collects frames until the batch is full. lumeq_receive() starts a
-     * batch that is not full if it needs its first frame, or after lumeq_flush(); lumeq_destroy()
-     * drops it. A frame with LumeqSync starts its batch at once. A frame's stage times cover all
-     * frames that share its launches. Up to four batches are in flight; each frame takes 0.25 to 2
-     * MB on the GPU, plus its planes if they are in host memory. If the GPU has no memory for
-     * another frame, it finishes those in flight first. Ignored by contexts, by the CPU, and with
-     * real_time.
+     * cheaper. lumeq_submit() collects frames until the batch is full. lumeq_receive() starts
+     * an incomplete batch if the next frame to return is in it, or after lumeq_flush();
+     * lumeq_destroy() drops it. A frame with LumeqSync starts its batch at once. A frame's stage
+     * times cover all frames that share its launches. Up to four batches are in flight; each frame
+     * takes 0.25 to 2 MB on the GPU, plus its planes if they are in host memory. If the GPU has no
+     * memory for another frame, it finishes those in flight first. Ignored by contexts, by the CPU,
+     * and with real_time.
      */
     int batch;
 } LumeqConfig;
@@ -471,7 +471,7 @@ typedef struct LumeqFrameStats {
      * lookahead, else at most 1. */
     int previous;
     /* Standard deviation of the noise in still areas of the picture's darker half, in codes of 8
-     * bits; -1 if unknown: no or an identical previous frame, no still areas, or the reference. */
+     * bits; -1 if unknown: no or an identical previous frame, few still areas, or `reference`. */
     double noise;
     /* With LumeqParams.lift: gain of the darkest tones before equalization, at least 1; else 1. */
     double lift;
@@ -791,13 +791,14 @@ LUMEQ_API LumeqContext *lumeq_get_context(LumeqEqualizer *equalizer);
  * for two kinds of frames in flight:
  *
  * A frame whose output is in CUDA memory, which the CPU cannot reach, is only measured: it comes
- * back with out.plane[0] == NULL and correct statistics. Submitting another such output is an
- * ARGUMENT error.
+ * back with out.plane[0] == NULL and correct statistics. Submitting another output in CUDA
+ * memory is an ARGUMENT error.
  *
  * A frame with an input in CUDA memory, or with a LumeqSync, is lost with the GPU: lumeq_receive()
- * returns GPU, and the frame with an undefined output. The history continues without the frame, and
- * whether `finished` of its LumeqSync ever completes is undefined. If the GPU is not lost but has
- * no memory for such a frame, the GPU stays in use, and lumeq_submit() fails with UNAVAILABLE.
+ * returns the error GPU and also the frame, whose output is undefined. The history continues
+ * without the frame, and whether `finished` of its LumeqSync ever completes is undefined. If the
+ * GPU is not lost but has no memory for such a frame, the GPU stays in use, and lumeq_submit()
+ * fails with UNAVAILABLE.
  */
 LUMEQ_API const char *lumeq_backend_name(const LumeqEqualizer *equalizer);
 
