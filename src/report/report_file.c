@@ -13,7 +13,7 @@
 
 /* ---- a frame: its measures before and after, and its pictures ---- */
 
-/* {0} is valid; finally, close `pictures`. For one thread at a time. */
+/* {0} is valid; at the end, close `pictures`. For one thread at a time. */
 typedef struct ReportMeasure {
     ReportSamples samples[2]; /* alternately: of this frame and the previous one */
     int64_t frames;

@@ -16,9 +16,9 @@ typedef struct Report Report;
 /* True if the name ends in .html or .json. */
 bool report_known_name(const char *path);
 
-/* Opens the report under a temporary name. `input`: the input's status, or NULL. `stop`: if it
- * becomes not 0, waiting for a pipe's reader ends; NULL, or must outlive the report. Errors, with
- * *report NULL: MEDIA_USAGE if the file exists and `overwrite` is 0, is a directory, or is the
+/* Opens the report under a temporary name. `input`: the input's status, or NULL. `stop`: NULL,
+ * or a flag that outlives the report: not 0 ends waiting for a pipe's reader. Errors, with *report
+ * NULL: MEDIA_USAGE if the file exists and `overwrite` is 0, is a directory, or is the
  * input; MEDIA_OUTPUT. A report may be used by one thread at a time. */
 int report_open(Report **report, const char *path, int overwrite, const struct stat *input,
                 const atomic_int *stop, MediaError *error);
@@ -29,10 +29,10 @@ int report_open(Report **report, const char *path, int overwrite, const struct s
 void report_frame(Report *report, const AVFrame *in, const AVFrame *out,
                   const LumeqFrameStats *stats, int64_t number, const char *words);
 
-/* Writes the report after the last frame. MEDIA_OUTPUT. */
+/* Writes the report after the last frame. Error: MEDIA_OUTPUT. */
 int report_write(Report *report, const ReportAbout *about, MediaError *error);
 
-/* Gives the file its final name, or NAME.partial.EXT if `partial`. MEDIA_OUTPUT. */
+/* Gives the file its final name, or NAME.partial.EXT if `partial`. Error: MEDIA_OUTPUT. */
 int report_commit(Report *report, int partial, MediaError *error);
 
 int64_t report_frames(const Report *report);
@@ -40,7 +40,7 @@ int64_t report_frames(const Report *report);
 /* The file's path after report_commit(), even if that failed; or NULL. Owned by the report. */
 const char *report_name(const Report *report);
 
-/* Removes an uncommitted file. *report may be NULL. */
+/* Frees the report, and removes its file unless committed. *report may be NULL. */
 void report_close(Report **report);
 
 #endif

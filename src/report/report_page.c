@@ -6,7 +6,7 @@
 
 #include "report/report_text.h"
 
-/* If there are more shots than this, plots mark none. */
+/* If there are more shots than this, plots do not mark them. */
 #define REPORT_SHOTS_DRAWN 300
 
 /* Drawing units, stretched to the plot's size. */
@@ -251,8 +251,8 @@ static void print_run(OutputFile *f, const ReportSummary *s, const ReportAbout *
 static void print_figures(OutputFile *f, const ReportSummary *s)
 {
     output_file_print(f, "<section aria-labelledby=\"figures\">\n<h2 id=\"figures\">Figures</h2>\n"
-                         "<div class=\"scroll\"><table>\n<caption>Mean over all frames, with the "
-                         "minimum and maximum of a frame below.</caption>\n"
+                         "<div class=\"scroll\"><table>\n<caption>Mean over all frames; below it, "
+                         "their minimum and maximum.</caption>\n"
                          "<thead><tr><th scope=\"col\">Figure</th><th scope=\"col\">Before</th>"
                          "<th scope=\"col\">After</th><th scope=\"col\">Change</th></tr></thead>\n"
                          "<tbody>\n");
@@ -395,8 +395,8 @@ void report_page(OutputFile *f, const ReportSummary *s, const ReportAbout *about
         output_file_print(f, "<div><dt>%s</dt><dd>%s</dd></div>\n", report_figure_texts[i].name,
                           report_figure_texts[i].meaning);
     output_file_print(
-        f, "<div><dt>Curve</dt><dd>Input tones from left to right, output tones upwards. The "
-           "straight line changes nothing.</dd></div>\n</dl>\n</section>\n");
+        f, "<div><dt>Curve</dt><dd>Input tones from left to right, output tones upwards. On the "
+           "diagonal, nothing changes.</dd></div>\n</dl>\n</section>\n");
     output_file_print(f, "</main>\n<footer><p class=\"soft\">Made by ");
     report_text_html(f, about->program);
     output_file_print(f, ".</p></footer>\n</body>\n</html>\n");

@@ -7,8 +7,8 @@
 
 #define SAMPLES (BLOCK_SIDE * BLOCK_SIDE)
 
-/* A block shows no noise and counts as black if its mean exceeds black by less than this, in 8-bit
- * codes. */
+/* A block counts as black, where noise does not show, if its mean exceeds black by less than this,
+ * in 8-bit codes. */
 #define ABOVE_BLACK 1.5
 
 /* As in src/equalizer/noise.h, a block is still if its mean changes by at most STILL_SHARE of the

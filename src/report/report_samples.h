@@ -38,8 +38,8 @@ typedef struct ReportSamples {
 
 /* Measures noise in 8-bit codes, before and after, from the difference to the previous frame. Takes
  * the darker half of the blocks that are not black, and uses those that are still in the source.
- * Returns 0, or -1 if fewer than a quarter of that half are still (the lighting changes) or fewer
- * than BLOCK_STILL, if the frame repeats the previous one, or if depth or active area changed. */
+ * Returns 0, or -1 if fewer than BLOCK_STILL are still, or less than a quarter (the lighting
+ * changes), if the frame repeats the previous one, or if depth or active area changed. */
 int block_samples_noise(const ReportSamples *now, const ReportSamples *then,
                         double noise[REPORT_SIDES]);
 

@@ -8,7 +8,7 @@
 #include "media/output/output_file.h"
 #include "report/report_figures.h"
 
-/* Maximum plot points; when full, neighbours are merged. */
+/* Maximum number of plot points; when reached, neighbouring points are merged. */
 #define REPORT_POINTS 2000
 
 /* Maximum listed shots; later ones only count in the totals. */
