@@ -88,8 +88,8 @@ static inline uint32_t curve_scale(uint32_t n, CurveRatio ratio)
     return q - ((n * ratio.m - q * ratio.d) >> 31);
 }
 
-/* Inclusive prefix sums; returns the total. Sums up both halves at once, because each addition must
- * wait for the previous one. */
+/* Inclusive prefix sums; returns the total. Computes both halves in parallel, because within a
+ * half each addition must wait for the previous one. */
 static inline uint32_t curve_scan(const uint32_t *values, int n, uint32_t *sums)
 {
     const int half = n / 2;

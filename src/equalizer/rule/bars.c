@@ -46,7 +46,7 @@ typedef struct Side {
     int abrupt;  /* the edge is abrupt, as at a bar */
     int clear;   /* the lines before the edge are clearly a bar */
     int opened;  /* picture appeared in the confirmed bar, from `edge` on */
-    int crowded; /* too much of the confirmed bar is lit for text */
+    int crowded; /* more of the confirmed bar is lit than text would light */
 } Side;
 
 static int larger(int a, int b)
@@ -210,8 +210,8 @@ static int about_equal(const Lines *lines, const int32_t bars[2])
     return abs(bars[0] - bars[1]) <= larger(4, lines->count / 50);
 }
 
-/* Removes or narrows a confirmed bar at once if it contains picture, and also the opposite bar if
- * both were equal: in dark scenes, only one side or neither may show its picture clearly. */
+/* Removes both confirmed bars if both are crowded. Otherwise narrows or removes a bar that contains
+ * picture, and the opposite one if both were equal: a dark scene may show only one side clearly. */
 static void release(BarsPair *pair, const Lines *lines, const Side sides[2])
 {
     const int were_equal = about_equal(lines, pair->held);

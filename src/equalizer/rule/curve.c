@@ -279,9 +279,9 @@ static uint32_t fade_alpha(const CurveParams *p, uint32_t alpha, int black, int 
 }
 
 /* Clips cells that have one bin each. Each round spreads the previous round's excess evenly, and
- * cuts. The remainder of the division adds one count each to evenly spaced cells: where (cell *
- * rest) / n passes an integer. This quotient has 24 fraction bits and is less than 1/n too large.
- */
+ * cuts. The remainder of the division goes to evenly spaced cells, one each: those where (cell *
+ * remainder) / n passes an integer. That quotient, with 24 fraction bits, is less than 1/n too
+ * large, which changes no integer. */
 static ALSO_AVX2 void clip_codes(uint32_t *hist, uint32_t n, uint32_t counted, uint32_t limit)
 {
     uint32_t excess = 0;
@@ -299,8 +299,8 @@ static ALSO_AVX2 void clip_codes(uint32_t *hist, uint32_t n, uint32_t counted, u
     }
 }
 
-/* Cuts cells to the limit, and their bins in proportion. Returns the excess. Deep formats may hold
- * codes of fewer bits; cutting their bins instead would mistake empty bins for contrast. */
+/* Cuts cells to the limit, and their bins in proportion. Returns the excess. A limit for
+ * single bins would mistake empty bins for contrast if a deep format holds codes of fewer bits. */
 static ALSO_AVX2 uint32_t cut_cells(const CurveParams *p, uint32_t *hist, uint32_t limit)
 {
     const int width = curve_width(p);
@@ -457,8 +457,8 @@ static uint32_t noise_before(const CurveResult *before)
     return before && before->lift.on && !before->lift.ignored ? before->noise : NOISE_UNKNOWN;
 }
 
-/* True if this frame is the first whose noise is known or no longer awaited. The noise assumed so
- * far may have been far off. */
+/* True if this frame is the first whose noise is known or no longer awaited. Its curve must then be
+ * decided again, since the noise assumed before may have been far off. */
 static int is_noise_new(const CurveResult *before)
 {
     return before->lift.awaited == 1 ||
@@ -486,7 +486,7 @@ static LiftChoice own_target(const CurveParams *p, const CurveView *view, int fl
     return choice;
 }
 
-/* Updates the target, the mean over the epoch's first frames; also stores it in w->smooth. */
+/* Updates the target, the mean of targets of the epoch's first frames. Copies it to w->smooth. */
 static void follow_target(const CurveParams *p, const CurveView *view, const CurveResult *before,
                           CurveResult *result, CurveWork *w)
 {
@@ -537,7 +537,7 @@ static uint32_t rise_alpha(const CurveParams *p, const CurveResult *before, cons
                                       : (uint32_t)(((now - past) << 16) / (now - target));
 }
 
-/* Takes back the `share` of a change of light that w->curve adds, except in a fade from black. */
+/* Takes back `share`, what w->curve adds to a change of light, except in a fade from black. */
 static void even_light(const CurveParams *p, const CurveResult *past, CurveResult *result,
                        uint32_t share, CurveWork *w)
 {
@@ -763,7 +763,7 @@ void curve_fill_lift(const CurveParams *p, const CurveResult *result, int32_t pa
         chroma |= t->chroma[i];
     }
     if (p->transfer != LUMEQ_TRANSFER_SDR)
-        t->node[CURVE_CELLS - 1] |= 256u << 16; /* slope 1: deeper codes above 255 stay, too */
+        t->node[CURVE_CELLS - 1] |= 256u << 16; /* slope 1, so deeper codes above 255 stay */
     t->luma_on = luma != 0;
     t->chroma_on = chroma != 0;
 }

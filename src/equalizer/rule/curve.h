@@ -126,8 +126,8 @@ void curve_move_haze(HazeState *from, const HazeState *to, uint32_t part);
  * CURVE_CLEAR_ALWAYS is set. */
 void curve_weaken_haze(const CurveParams *p, HazeState *haze, uint32_t dark);
 
-/* Sets `clear` of the result with this curve. Returns the share of changes of light, Q16, that both
- * together add. */
+/* Sets result->clear for this curve. Returns the share of the output's changes of light, Q16, that
+ * the curve and the clearing add. */
 uint32_t curve_clear_haze(const CurveParams *p, const uint32_t *curve, CurveResult *result);
 
 /* Share of the strength that a picture needs. */

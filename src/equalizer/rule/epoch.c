@@ -4,9 +4,9 @@
 
 #include "equalizer/rule/arithmetic.h"
 
-/* Each is a half, less a margin for noise. */
+/* Both shares are a half, less a margin for noise. */
 #define EPOCH_CHANGED (CURVE_ONE * 45 / 100) /* share of the picture, to end an epoch */
-#define EPOCH_CUT (CURVE_ONE * 42 / 100)     /* share of the histogram that changes in a cut */
+#define EPOCH_CUT (CURVE_ONE * 42 / 100)     /* share of the histogram, to be a cut */
 #define EPOCH_BIN 4                          /* cells in a bin of that histogram */
 
 /* At most this share of a picture gets darker in a fade from black. */

@@ -84,19 +84,19 @@ HazeTint haze_tint(const HazeCell *cells, int width, int height, const LumeqRect
 /* ---- clearing by cells ---- */
 
 #define CLEAR_TAKEN 30         /* percent of a cell's light, at most */
-#define CLEAR_PLAIN (4 << 8)   /* cells whose tones span no more stay as they are, */
-#define CLEAR_DETAIL (16 << 8) /* and these are cleared wholly; Q8 */
-#define CLEAR_LIGHTER 18       /* so many cells have at least the haze's light */
-#define CLEAR_MEAN 123         /* 128ths of the light before, as a mean of the cells */
+#define CLEAR_PLAIN (4 << 8)   /* Q8: cells whose tones span at most this are not cleared */
+#define CLEAR_DETAIL (16 << 8) /* Q8: cells whose tones span at least this are cleared fully */
+#define CLEAR_LIGHTER 18       /* number of cells that reach the haze's light */
+#define CLEAR_MEAN 123         /* mean of the cells afterwards, in 128ths of the mean before */
 #define CLEAR_LIFT 26624       /* the steepest lift, Q15 of the range */
 
-#define CHANGE_PART 16 /* the slope is that for changes of 1/16 */
+#define CHANGE_PART 16 /* haze_slope() is for changes of 1/16 of the light */
 
 /* Tones of a cell above black, after the curve, Q8. */
 typedef struct Tones {
     uint32_t low, high; /* three quarters of the cell are below `high` */
     uint32_t veil;
-    uint32_t mean, spread; /* a half of the cell is this much darker, the other lighter */
+    uint32_t mean, spread; /* half of the cell is at mean - spread, half at mean + spread */
 } Tones;
 
 uint32_t haze_veil(const HazeCell *cell)

@@ -435,7 +435,7 @@ LiftChoice lift_decide(const uint32_t counts[CURVE_CELLS], LiftWanted wanted,
     const LiftChoice plain = {.dark = c.dark, .need = c.need};
     find_places(&v, &plain, places);
     if (c.lowered || c.raised) {
-        /* Because the curve is bent, the mean moves by less than its own place. */
+        /* Because the curve is bent, the mean moves by less than a tone equal to the mean. */
         const uint32_t without = weighted(&v, places);
         find_places(&v, &c, places);
         const uint32_t with = weighted(&v, places);

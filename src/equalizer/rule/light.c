@@ -7,8 +7,8 @@
  */
 #include "equalizer/rule/light.h"
 
-/* Minimum number of cells for a change, and the least light of a cell that counts, in 256ths of
- * codes of 8 bits above black. Cells above 15/16 of the range do not count either. */
+/* Minimum number of usable cells for a change. A cell is usable if its light is at least EVEN_DARK,
+ * in 256ths of codes of 8 bits above black, and at most 15/16 of the range. */
 #define EVEN_CELLS 9
 #define EVEN_DARK (4 << 8)
 

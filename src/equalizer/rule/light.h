@@ -1,7 +1,7 @@
 /*
- * Tones before equalization: manual brightness and gamma. Changes of light, such as those of a
- * camera's exposure, are evened out as far as a steep curve would make them grow, by a factor for
- * codes above black.
+ * Manual brightness and gamma, applied before equalization. Also evens out changes of light, such
+ * as those of a camera's exposure: a factor for codes above black takes back what a steep curve
+ * adds.
  */
 #ifndef LUMEQ_LIGHT_H
 #define LUMEQ_LIGHT_H
@@ -25,16 +25,17 @@ uint32_t light_bin(const CurveParams *p, int bin);
 /* The same for all bins. */
 void light_bins(const CurveParams *p, uint32_t *codes);
 
-/* The ratio of the cells' means, `now` / `before`, Q16, that is nearest to 1 among those that
- * `percent` of the usable cells reach and as many do not exceed; 50: their median. */
+/* The number nearest to 1, Q16, between two percentiles of the usable cells' ratios `now` /
+ * `before`: `percent` and 100 - `percent`; 50: the median. 1 if few cells are usable. */
 uint32_t light_gain(const CurveParams *p, const uint32_t *before, const uint32_t *now,
                     size_t percent);
 
-/* Returns the factor for codes above black that takes back `share` of a change of light: from
- * `then`, the cells' means at the epoch's beginning, to `now`. `change` is the state between
- * frames: 0 at first, it follows the change from the previous frame, `before` (NULL: none), that 55
- * % of the cells share, and moves by `alpha` to the change from `then` that two thirds share. The
- * factor follows it as far as four fifths share it, so objects that pass hardly count. All Q16. */
+/* Returns the factor for codes above black that takes back `share` of the change of light from
+ * `then`, the cells' means that the curve is made for, to `now`. `change`, at first 0, is kept
+ * between frames: the change so far. Each call multiplies it by the change since `before`, the
+ * previous frame (NULL: none), that 55 % of the cells share, and moves it by `alpha` to the change
+ * since `then` that two thirds share. The factor takes back only what four fifths share, so passing
+ * objects hardly count. All Q16. */
 uint32_t light_factor(const CurveParams *p, uint32_t share, const uint32_t *then,
                       const uint32_t *before, const uint32_t *now, uint32_t alpha, int32_t *change);
 
@@ -43,7 +44,7 @@ uint32_t light_limited(uint32_t factor); /* to 0.7..1.4 */
 /* The curve at a code in range, Q16, interpolated between bins. */
 uint64_t light_read(const CurveParams *p, const uint32_t *curve, uint64_t code);
 
-/* The curve after the factor `even`, Q16. */
+/* The curve for codes multiplied by `even`, Q16, above black. */
 void light_even(const CurveParams *p, uint32_t even, const uint32_t *curve, uint32_t *to);
 
 #endif

@@ -202,7 +202,7 @@ int lumeq_plan_get(LumeqPlan *plan, LumeqCurve **curve)
 {
     if (!is_ready(plan))
         return lumeq_refuse_with(plan->ended ? LUMEQ_ERR_END : LUMEQ_ERR_AGAIN,
-                                 plan->ended ? "all curves have been got"
+                                 plan->ended ? "all curves have been returned"
                                              : "more measures are needed for the next curve");
     const size_t i = plan_place(plan, plan->next);
     lumeq_plan_settle(plan, plan_frame(plan, i)->at + plan->flicker);

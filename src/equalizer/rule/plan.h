@@ -56,7 +56,7 @@ typedef struct PlanFrame {
     MeasureShape shape; /* with the tiles that are used */
     int64_t sequence;   /* its position among all frames put */
     int64_t number;     /* selects the dither pattern */
-    int64_t step;       /* nanoseconds since the previous frame, limited as above */
+    int64_t step;       /* nanoseconds since the previous frame, within the limits above */
     int64_t at;         /* sum of the steps */
     LumeqRect active;
     uint32_t area; /* number of samples in the bars */
@@ -73,7 +73,7 @@ typedef struct PlanFrame {
     uint32_t gain;     /* ratio of the light, median over the cells */
 
     PlanFade fade;
-    uint32_t factor; /* in a fade, Q16: its light as a share of the plateau's */
+    uint32_t factor; /* in a fade, Q16: this frame's light as a share of the plateau's */
     int64_t plateau; /* in a fade: sequence of the frame that it leads to or comes from */
 
     /* Mean above black, in codes with 8 fraction bits: of the frame, and of each cell. */
@@ -141,8 +141,8 @@ struct LumeqPlan {
     PlanCurve last;                /* curve of the previous frame */
     int32_t last_depth;            /* depth of `last`; 0: no curve yet */
     PlanEpoch epoch;               /* epoch of the previous frame; `last` moves towards its curve */
-    uint32_t alpha;                /* by how much it has moved, Q16 */
-    uint32_t light[MEASURE_CELLS]; /* moves towards the epoch's */
+    uint32_t alpha;                /* `last` has moved this share of the way, Q16 */
+    uint32_t light[MEASURE_CELLS]; /* moves towards epoch.light like `last` */
     int32_t change;                /* as in EpochState */
     PlanEpoch plateau;             /* of the current fade's plateau */
     int64_t plateau_of;            /* the plateau's frame; -1: no fade */
@@ -221,7 +221,7 @@ void lumeq_plan_compare(const CurveParams *params, PlanFrame *frame, const PlanF
 /* Decides all cuts with enough frames after them. */
 void lumeq_plan_cuts(LumeqPlan *plan);
 
-/* Decides cuts and fades up to a time. */
+/* Decides cuts and fades of the frames up to this time (PlanFrame.at). */
 void lumeq_plan_settle(LumeqPlan *plan, int64_t until);
 
 /* Implemented in plan_curve.c. */

@@ -178,10 +178,10 @@ static uint32_t factor_of(const PlanFrame *f, const PlanFrame *plateau)
     return factor < CURVE_ONE ? (uint32_t)factor : CURVE_ONE;
 }
 
-/* True if the frame is a dimmed plateau, apart from moving parts. */
+/* True if the frame is the plateau's picture, dimmed, apart from moving parts. */
 static int is_dimmed(const PlanFrame *f, const PlanFrame *plateau)
 {
-    const uint64_t code = (uint64_t)MEASURE_CELLS << f->shape.depth; /* one of 8 bits each */
+    const uint64_t code = (uint64_t)MEASURE_CELLS << f->shape.depth; /* an 8-bit code each */
     return difference(f, plateau, factor_of(f, plateau)) <=
            (uint64_t)MEASURE_CELLS * f->light / 3 + code / 2;
 }
@@ -193,7 +193,7 @@ static int goes_on(const LumeqPlan *plan, size_t i)
     return !f->hard && (!f->cut || is_light(f, plan_frame(plan, i - 1)));
 }
 
-/* 1 if the light stays constant from frame i on, 0 if not, -1 if not known yet. */
+/* 1 if the light does not rise within CALM_TIME of frame i, 0 if it does, -1 if not known yet. */
 static int stays(const LumeqPlan *plan, size_t i)
 {
     const PlanFrame *f = plan_frame(plan, i);
@@ -239,8 +239,8 @@ static void mark(LumeqPlan *plan, size_t from, size_t to, size_t black, size_t p
     }
 }
 
-/* The frame where a rise of light from frame i ends: the first with constant light. SIZE_MAX: the
- * light does not rise. `known` 0: the rise continues past the last known frame. */
+/* The frame where a rise of light from frame i ends: the first whose light stays, or the scene's
+ * last. SIZE_MAX: the light falls. `known` 0: the rise continues past the last known frame. */
 static size_t rise_from(const LumeqPlan *plan, size_t i, int *known)
 {
     *known = 1;

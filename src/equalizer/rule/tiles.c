@@ -186,7 +186,7 @@ ALSO_AVX2 void lumeq_tile_add(const TileGrid *grid, int tile, const uint32_t *le
         codes[i] = least_of((node + 128) >> shift, TILE_CELLS - 1);
     }
     nodes[TILE_CELLS] = tile_last_node(grid->curve.depth);
-    /* Four distant cells at a time: neighbours often share a counter, and would stall. */
+    /* Takes cells in turn from four parts: neighbours often share a counter, and would stall. */
     for (int i = 0; i < TILE_CELLS / 4; i++)
         for (int j = i; j < TILE_CELLS; j += TILE_CELLS / 4)
             result->sums.hist_out[codes[j]] += left[j];
