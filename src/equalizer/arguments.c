@@ -5,7 +5,7 @@
 #include "equalizer/last_error.h"
 #include "equalizer/settings.h"
 
-/* The strength for LUMEQ_STRENGTH_AUTO without lift. */
+/* The strength for LUMEQ_STRENGTH_AUTO if LumeqParams.lift does not define it. */
 #define USUAL_STRENGTH 0.8
 
 /* `also` names values outside low..high that are allowed, for the message. */
@@ -250,7 +250,7 @@ int lumeq_check_frame(const LumeqFrame *frame, const LumeqParams *params,
 int lumeq_check_pixels(const LumeqPixels *in, const LumeqPixels *out)
 {
     if (!in || !out || !in->data || !out->data)
-        return lumeq_refuse("`in`, `out` or the `data` of one is NULL");
+        return lumeq_refuse("`in`, `out` or the `data` of one of them is NULL");
     if (in->channels < 3 || in->channels > 4 || (in->depth != 8 && in->depth != 16) ||
         (in->order != LUMEQ_ORDER_BGR && in->order != LUMEQ_ORDER_RGB))
         return lumeq_refuse(

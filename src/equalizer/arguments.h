@@ -6,8 +6,8 @@
 #include "equalizer/backend.h"
 #include "lumeq/lumeq.h"
 
-/* Checks the caller's parameters (NULL: the defaults) and copies them, with strength AUTO replaced
- * by 0.8 and `adaptive`. Any other strength clears `lift`. */
+/* Checks the caller's parameters (NULL: the defaults) and copies them. Replaces strength AUTO by
+ * 0.8 and sets `adaptive`; with any other strength, clears `lift`. */
 int lumeq_take_params(LumeqParams *to, const LumeqParams *from);
 
 int lumeq_check_config(const LumeqConfig *config);

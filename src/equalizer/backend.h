@@ -42,7 +42,7 @@ static inline int lumeq_height(const LumeqImage *image, int plane)
     return plane ? (image->height + (1 << image->chroma_y) - 1) >> image->chroma_y : image->height;
 }
 
-/* Bytes of this many pixels of a row. */
+/* Size of `pixels` pixels of a row, in bytes. */
 static inline ptrdiff_t lumeq_bytes(const LumeqImage *image, int plane, int pixels)
 {
     return (ptrdiff_t)pixels * lumeq_step(image, plane) * (image->depth > 8 ? 2 : 1);
@@ -114,24 +114,24 @@ typedef struct LumeqCounts {
                      * `padding` */
 } LumeqCounts;
 
-/* A frame to measure. Backends copy it; its planes stay valid until the work is finished. */
+/* A frame to measure. Backends copy the struct; planes stay valid until the work is finished. */
 typedef struct LumeqMeasureJob {
     LumeqImage in, previous; /* previous: the noise reference; plane[0] NULL: none */
     MeasureShape shape;      /* of the counts */
     CurveParams curve; /* measuring uses sample format, bins and meter; a reference frame in flight
                         * uses everything */
-    BarsParams bars;   /* sample format of the profile; `ignore`: no profile */
+    BarsParams bars;   /* sample format; `ignore`: do not count the profile */
     int clahe;         /* the mode is CLAHE, and `grid` is set */
     int chroma;        /* measure chroma, for the colour of haze */
     TileGrid grid;
-    LumeqCounts counts;    /* output, in any host memory; `cells` NULL: not wanted */
+    LumeqCounts counts;    /* output, in any host memory; `cells` is NULL if not wanted */
     const LumeqSync *sync; /* NULL: none */
 } LumeqMeasureJob;
 
 /* A frame in flight: its pictures stay on the GPU from `begin` to `leave`. */
 typedef struct LumeqFlight {
     LumeqImage out;
-    int write;          /* planes to write: 0, 1, or all of out's */
+    int write;          /* number of planes to write: 0, 1 or all of out's */
     int reference;      /* the GPU measures, makes the curve and writes, without the host */
     int alone;          /* no other frame is in flight */
     const void *before; /* `pending` of the previous frame in flight, or NULL */
@@ -143,7 +143,7 @@ typedef struct LumeqApplyJob {
     LumeqImage previous[LIFT_PAST]; /* previous frames, newest first */
     int previous_count;             /* 0..LIFT_PAST */
     int fields;                     /* as in LumeqFrame.interlaced */
-    int write;                      /* planes to write: 1, or all of out's */
+    int write;                      /* number of planes to write: 1 or all of out's */
     CurveParams curve;
     const BarsState *bars;
     const CurveTable *table;
@@ -195,23 +195,23 @@ typedef struct LumeqBackend {
      * everything is done. With sync, which only a backend with alloc_device gets, `measure` does
      * not wait for the counts and sets *pending. Then `measure_finish` writes to the counts passed
      * to it, not to the job's; with wait == 0 it returns AGAIN if the GPU is still busy. The error
-     * GPU means that the device is lost, and everything pending with it. A job that was not started
-     * fails with MEMORY, or with ARGUMENT if a plane is not in the memory that the caller states.
+     * GPU means that the device is lost, and everything pending with it. After MEMORY, or ARGUMENT
+     * (a plane is not in the memory that the caller states), the job has not been started.
      */
     int (*measure)(void *priv, const LumeqMeasureJob *job, void **pending);
     int (*measure_finish)(void *priv, void *pending, const LumeqCounts *counts, int wait);
     int (*apply)(void *priv, const LumeqApplyJob *job);
     /*
-     * Frames in flight; one thread at a time. NULL in a backend without a device. `place` checks a
-     * frame and allocates its memory. `begin` measures frames, together if they have the same
-     * shape. After measure_finish, `write` takes their curves, and `land` finishes them and sets
-     * the times of the stages. Reference frames land right after `begin`; `counts` then gets `hist`
-     * and `sums`, and is NULL for others. `leave` frees the memory of a frame; call it in the order
-     * of frames, after the next frame, which has this one as `before`, has landed.
+     * Frames in flight; one thread at a time. All NULL in a backend without a device. `place`
+     * checks a frame and allocates its memory. `begin` measures frames, together if they have the
+     * same shape. After measure_finish, `write` starts to write frames with their curves; `land`
+     * finishes a frame and sets its stage times. Reference frames land right after `begin`; only
+     * they have `counts`, which gets `hist` and `sums`. `leave` frees the memory of a frame; call
+     * it in the order of frames, after the next frame, which has this one as `before`, has landed.
      *
      * Only `measure_finish`, `land` and copies of planes in pageable memory wait. A lost device
-     * that recovers does not write to planes in host memory, except for frames with sync. Errors
-     * are those above; after `place`, only GPU.
+     * that recovers does not write to planes in host memory, except for frames with sync. `place`
+     * has the errors listed above; after it, the only errors are AGAIN and GPU.
      */
     int (*place)(void *priv, const LumeqMeasureJob *job, const LumeqFlight *flight, void **pending);
     int (*begin)(void *priv, void *const *pendings, int count);
@@ -239,7 +239,7 @@ typedef struct LumeqBackend {
 
 typedef struct LumeqWork {
     const LumeqBackend *backend;
-    void *priv; /* NULL: none */
+    void *priv; /* NULL: not open */
 } LumeqWork;
 
 extern const LumeqBackend lumeq_backend_cpu;

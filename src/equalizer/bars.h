@@ -20,8 +20,7 @@
 #define BARS_BLOCKS 15
 #define BARS_ROW_SAMPLES (BARS_BLOCK * BARS_BLOCKS)
 
-/* The profile of a column counts every n-th row, so that about this many, at most 255, are counted.
- */
+/* The profile of a column counts every n-th row: about this many samples, at most 255. */
 #define BARS_COLUMN_SAMPLES 128
 
 #define BARS_BLACK_MARGIN 8 /* in codes of 8 bits: compression noise in bars is less */

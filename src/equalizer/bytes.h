@@ -27,7 +27,7 @@ void lumeq_put32(ByteWriter *w, uint32_t value);
 void lumeq_put64(ByteWriter *w, uint64_t value);
 void lumeq_put32s(ByteWriter *w, const uint32_t *values, size_t count);
 
-/* Finishes the bytes and sets *size to the required size. Returns 0, or ARGUMENT if the room was
+/* Appends the CRC and sets *size to the required size. Returns 0, or ARGUMENT if the room was
  * too small. */
 int lumeq_bytes_end(ByteWriter *w, size_t *size);
 

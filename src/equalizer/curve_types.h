@@ -20,7 +20,7 @@
 
 #define CURVE_ONE 65536u /* 1.0 in Q16 */
 
-/* Number of cells of the chroma gain table and of clipping: one per 8-bit code, at every depth. */
+/* Number of cells: a cell is the equivalent of one 8-bit code, at every depth. */
 #define CURVE_CELLS 256
 
 #define CURVE_CLIP_AUTO UINT32_MAX /* for CurveParams.clip */
@@ -54,11 +54,11 @@ typedef struct CurveParams {
     int32_t limit;        /* a LumeqLimit */
     int32_t lift;         /* lift_decide() makes the target */
     CurveLight light;
-    uint32_t step;    /* microseconds since the previous frame */
-    uint32_t denoise; /* with a lift: share of the noise to filter, Q16 */
-    int32_t past;     /* number of previous frames that the filter may use */
-    int32_t first;    /* with a lift: the first frame of a video whose noise is measured later */
-    int32_t scene_cut;
+    uint32_t step;     /* microseconds since the previous frame */
+    uint32_t denoise;  /* with a lift: share of the noise to filter, Q16 */
+    int32_t past;      /* number of previous frames that the filter may use */
+    int32_t first;     /* with a lift: first frame of a video; its noise will be measured soon */
+    int32_t scene_cut; /* detect cuts */
     int32_t reference; /* OpenCV's curve; 8 bits only */
     int32_t transfer;  /* a LumeqTransfer */
     int32_t chroma;    /* scale chroma; otherwise all gains are 1 */
@@ -81,8 +81,8 @@ typedef struct LiftState {
     uint32_t on;         /* 0: no lift, and the other members are undefined */
     uint32_t dark, more; /* Q16: LiftChoice.dark and LiftChoice.lift, smoothed like the curve */
     uint32_t voids;      /* LiftChoice.voids, likewise smoothed */
-    uint32_t ignored;    /* the next frame ignores this frame's measured noise: it is a comparison
-                          * with another scene, or this picture is black or of one tone */
+    uint32_t ignored;    /* do not use this frame's measured noise, for example because it compares
+                          * two scenes, or the picture is black or of one tone */
     uint32_t known;      /* the noise has been measured */
     uint32_t awaited;    /* frames left to wait for a noise measurement: LIFT_AWAITED after the
                           * first frame, then down to 0 */
@@ -97,8 +97,8 @@ typedef struct EpochState {
     uint32_t black;   /* the epoch began with a black picture, so its target is the identity */
     uint32_t need, dark, more, voids; /* targets of these members of CurveResult and LiftState */
     HazeState haze;                   /* target of CurveResult.cleared */
-    uint32_t light[MEASURE_CELLS];    /* HazeState.mean that the frame's curve is made for */
-    int32_t change;                   /* its state between frames, of light_factor() */
+    uint32_t light[MEASURE_CELLS];    /* HazeState.mean of the epoch, smoothed like the curve */
+    int32_t change;                   /* state of light_factor() between frames */
     uint32_t cdf[CURVE_CELLS];        /* mean CDF, Q16, by codes of 8 bits */
 } EpochState;
 
@@ -142,7 +142,7 @@ typedef struct CurveTable {
     };
 } CurveTable;
 
-/* Number of bins in a cell, which is the equivalent of one 8-bit code. */
+/* Number of bins in a cell. */
 CURVE_INLINE int curve_width(const CurveParams *p)
 {
     return p->bins / CURVE_CELLS;
@@ -160,7 +160,7 @@ CURVE_INLINE int32_t curve_above_black(const CurveParams *p, uint32_t value)
     return (int32_t)(value >> p->depth) - (p->black << 8 >> (p->depth - 8));
 }
 
-/* The gain of chroma over luma that changes from `in` to `out`, both in Q16 codes. */
+/* The gain of chroma whose luma changes from `in` to `out`, both in Q16 codes. */
 CURVE_INLINE CurveGain curve_gain_over(const CurveParams *p, uint32_t in, uint32_t out,
                                        CurveGainRule rule)
 {

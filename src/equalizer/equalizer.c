@@ -391,8 +391,8 @@ static int begin_frames(LumeqEqualizer *eq)
     return ret;
 }
 
-/* Makes the curve of a frame (not of the reference), and the history after the frame. Call it in
- * the order of frames. AGAIN: the measure is not finished. */
+/* Makes the history after a frame, and its curve unless it is a reference frame. Call it in the
+ * order of frames. AGAIN: the measure is not finished. */
 static int make_curve(LumeqEqualizer *eq, Flight *f, int wait)
 {
     if (f->reference)
@@ -469,8 +469,8 @@ static int land_all(LumeqEqualizer *eq)
 
 /*
  * Replaces the GPU by the CPU. A GPU that is not lost, but has no memory for a frame, finishes the
- * others first. The CPU repeats what is left, so that no frame is missing and the results stay
- * identical. The GPU's backend stays open: its memory is still in use.
+ * others first. The CPU then equalizes all unfinished frames, so that none is missing and results
+ * stay identical. The GPU's backend stays open: its memory is still in use.
  */
 static int switch_to_cpu(LumeqEqualizer *eq, int lost)
 {
@@ -498,7 +498,7 @@ static int switch_to_cpu(LumeqEqualizer *eq, int lost)
 }
 
 /* After a failed call, lets the CPU take over, or returns an error. `may`: the CPU may take over a
- * frame for which the GPU has no memory; otherwise that is UNAVAILABLE. */
+ * frame for which the GPU has no memory; otherwise returns UNAVAILABLE. */
 static int fall_back(LumeqEqualizer *eq, int ret, int may)
 {
     if (!eq->backend->place || (ret != LUMEQ_ERR_GPU && ret != LUMEQ_ERR_MEMORY))
@@ -550,7 +550,7 @@ static void fill_flight(LumeqEqualizer *eq, Flight *f, const LumeqFrame *frame)
     f->past.clock = lumeq_clock_next(eq->reset ? &beginning : &eq->clock, frame->number,
                                      frame->time, frame->duration);
     f->after_reset = eq->reset;
-    /* Only the reference needs no history. */
+    /* The GPU makes these curves alone, because only the reference needs no history. */
     f->reference = eq->backend->place && eq->params.reference && eq->params.mode != LUMEQ_MODE_OFF;
     f->gpu_only = frame->sync || frame->in.memory != LUMEQ_MEMORY_HOST ||
                   f->previous.memory != LUMEQ_MEMORY_HOST;
@@ -586,7 +586,7 @@ int lumeq_submit(LumeqEqualizer *eq, const LumeqFrame *from)
             return failed(eq, ret);
     }
     if (eq->backend->place) {
-        /* With sync, `finished` must be recorded before this returns. */
+        /* With sync, the event sync.finished must be recorded before this returns. */
         ret = write_frames(eq, frame.sync ? eq->in_flight : 0);
         if (ret < 0 && ret != LUMEQ_ERR_AGAIN)
             (void)fall_back(eq, ret, 1); /* lumeq_receive() reports errors */

@@ -37,8 +37,8 @@ static double tally_mean(const Tally *t, const CurveParams *curve)
 }
 
 /*
- * Adds the output of a bin that counts several codes, each assumed equally frequent. Equivalent to
- * curve_between() for each code, but steps from output bin to output bin.
+ * Adds the output of a bin that counts several codes, all assumed to be equally frequent. Gives
+ * what curve_between() gives for each code, but steps from output bin to output bin.
  */
 static void spread_bin(Tally *out, const CurveParams *p, const CurveBin *bin, int is_last)
 {

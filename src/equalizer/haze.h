@@ -29,7 +29,7 @@
 
 /* Percentiles and means of a cell, in codes of 8 bits. */
 typedef struct HazeCell {
-    uint8_t low, high, mean, part; /* `part`: 256ths more than `mean` */
+    uint8_t low, high, mean, part; /* `part`: the fraction of the mean, in 256ths */
     uint8_t chroma[2];             /* means of Cb and Cr; HAZE_GRAY without chroma */
 } HazeCell;
 
@@ -45,7 +45,7 @@ CURVE_INLINE uint8_t haze_mean(uint32_t sum, int depth)
 /* The effect of haze on colours. */
 typedef struct HazeTint {
     int32_t of[2]; /* its own colour: distance of Cb and Cr from gray per code of luma, Q16 */
-    int32_t lost;  /* to restore other colours, multiply them by 1 + this, Q16, up to 1 */
+    int32_t lost;  /* to restore other colours, multiply them by 1 + this, Q16, at most 1 */
 } HazeTint;
 
 /* The haze of a frame, or its mean over an epoch. */
@@ -60,7 +60,7 @@ typedef struct HazeState {
  * changes linearly between the middles of cells. */
 typedef struct HazeClear {
     int32_t light;                /* code of the haze's light, of the picture's depth; 0: no haze */
-    int32_t lift;                 /* of haze_lifted() afterwards, to keep the mean */
+    int32_t lift;                 /* for haze_lifted(), applied afterwards to keep the mean */
     uint16_t gain[MEASURE_CELLS]; /* Q10, at most HAZE_GAIN_MOST */
 } HazeClear;
 
@@ -134,8 +134,8 @@ CURVE_INLINE int32_t haze_lined(int32_t code, int32_t black, int32_t light, int3
     return code > black ? kept : code;
 }
 
-/* Lifts a code of `depth` bits above black, most of all half way to white, `range` codes away.
- * `lift`: added share of the code just above black, Q15 for each 2^depth of `range`. */
+/* Lifts a code of `depth` bits between black and white (`range` codes apart), mostly in the middle.
+ * Just above black, it multiplies the distance from black by 1 + lift (Q15) * range / 2^depth. */
 CURVE_INLINE int32_t haze_lifted(int32_t code, int32_t black, int32_t range, int32_t lift,
                                  int depth)
 {
@@ -147,37 +147,37 @@ CURVE_INLINE int32_t haze_lifted(int32_t code, int32_t black, int32_t range, int
 }
 
 /*
- * Returns the light of shadows as a share of the light around them, Q16: a quarter of the cells
- * with detail has less. 0 if few cells have detail. `cells` are those of the metered part (width 0:
- * all) of a frame of this size; only those in `active` count. `black` is a code of 8 bits.
+ * Returns the light of shadows as a share of the light around them, Q16: the first quartile of the
+ * cells with detail, or 0 if these are few. `cells` cover the part `meter` (width 0: all) of a
+ * frame of this size; only cells in `active` count. `black` is a code of 8 bits.
  */
 uint32_t haze_of(const HazeCell *cells, int width, int height, const LumeqRect *meter, int black,
                  const LumeqRect *active);
 
-/* Returns the colour, in proportion to light, that at least four fifths of the cells have. A
- * component is 0 if they differ in its sign. Arguments as above. */
+/* Returns the colour, in proportion to light, that four fifths of the cells have or exceed. A
+ * component is 0 if fewer cells agree on its sign. Arguments as above. */
 HazeTint haze_tint(const HazeCell *cells, int width, int height, const LumeqRect *meter, int black,
                    const LumeqRect *active);
 
-/* Returns the nearest number to `to` that at least this percentage of the values reach, and as many
- * do not exceed; at most 50. Sorts the values. */
+/* Clamps `to` to the range between two percentiles of the values, `percent` (at most 50) and 100 -
+ * `percent`. Sorts the values. */
 int32_t haze_common(int32_t *values, size_t count, size_t percent, int32_t to);
 
 /* Returns the darkest code that haze leaves in a cell, Q8: half way from `low` to the darkest
  * component of R'G'B', since haze has little colour. */
 uint32_t haze_veil(const HazeCell *cell);
 
-/* Returns how to clear a frame by cells. `share` of the gain, Q16; `nodes`: the curve for each code
- * of 8 bits, Q8; black, white: codes of 8 bits. */
+/* Returns how to clear a frame by cells. `share`: part of the gain to apply, Q16; `nodes`: the
+ * curve's output for each code of 8 bits, Q8; black, white: codes of 8 bits. */
 HazeClear haze_clear(const HazeState *haze, uint32_t share, const uint32_t nodes[256], int black,
                      int white, int depth);
 
-/* Returns the factor, Q16, by which the curve and clearing let a change of the picture's light
- * grow. Arguments as above. */
+/* Returns the factor, Q16, by which the curve and clearing amplify a change of the picture's light.
+ * Arguments as above. */
 uint32_t haze_slope(const HazeState *haze, const HazeClear *clear, const uint32_t nodes[256],
                     int black, int white, int depth);
 
-/* Removes haze from a chroma code over luma that is `luma` codes above black. A colour does not
+/* Removes haze from a chroma code whose luma is `luma` codes above black. A colour does not
  * turn into its opposite. */
 CURVE_INLINE int32_t haze_cleared(int32_t code, int depth, int32_t luma, int32_t tint, int32_t lost)
 {

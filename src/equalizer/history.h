@@ -30,8 +30,8 @@ typedef struct LumeqFollow {
     int past; /* number of previous frames that the filter may use */
 } LumeqFollow;
 
-/* Makes the curve of a frame from `before`, the history before it, and `now`, the history after it,
- * whose clock and params the caller has set. `work` is scratch memory. Error: MEMORY, with a
+/* Makes a frame's curve from `before`, the history before it, and fills in `now`, the history after
+ * it, whose clock and params the caller has set. `work` is scratch memory. Error: MEMORY, with a
  * sentence in lumeq_error_text(). */
 int lumeq_follow(const LumeqFollow *frame, const LumeqPast *before, LumeqPast *now, CurveWork *work,
                  LumeqCurve **curve);

@@ -45,8 +45,8 @@ LIFT_INLINE int32_t lift_clamp(int32_t value, int32_t low, int32_t high)
 }
 
 /* The noise that the filter assumes, in 64ths of a code: the measured noise times the darkness of
- * the picture (Q16), at most 16 codes; 0 up to half a code, all of it from one code on, and linear
- * between. */
+ * the picture (Q16), at most 16 codes. Noise up to half a code counts as 0, from one code on it
+ * counts fully, and in between linearly. */
 LIFT_INLINE int32_t lift_noise(uint32_t dark, uint32_t noise)
 {
     const uint64_t weighed = (uint64_t)dark * noise >> 16;
@@ -84,7 +84,7 @@ LIFT_INLINE int32_t lift_left(int32_t past)
     return past == 0 ? 128 : past == 1 ? 91 : past == 2 ? 74 : 64;
 }
 
-/* The slope of the output codes (Q8) at a code. */
+/* The slope of the output codes (Q8) at a code; 2560 is slope 1. */
 LIFT_INLINE int32_t lift_slope(const uint32_t *nodes, int code)
 {
     return (int32_t)(nodes[code + 3] + nodes[code + 2] - nodes[code - 2] - nodes[code - 3]);
@@ -143,8 +143,8 @@ LIFT_INLINE CurveGainRule lift_gain_rule(int32_t noise, uint32_t voids, int hdr)
     return rule;
 }
 
-/* Samples up to the floor must not get darker, and those from the ceiling on not lighter (codes of
- * the picture's depth), so that tones between black and white stay between them. Otherwise grain
+/* Samples up to the floor must not get darker, and samples from the ceiling on not lighter (codes
+ * of the picture's depth), so that tones between black and white stay between them. Otherwise grain
  * one code above black would drown in black, and dither would lift a code below white to white. */
 LIFT_INLINE uint32_t lift_floor(int32_t black, int32_t depth)
 {

@@ -164,8 +164,8 @@ int lumeq_measure_deepen(LumeqMeasure *measure, int depth)
     if (finished < 0)
         return finished;
     if (measure->shape.depth != 8 || measure->shape.reference || depth < 9 || depth > 16)
-        return lumeq_refuse("cannot convert the measure: it must have 8 bits and not be one of the "
-                            "reference, and `depth` must be 9..16");
+        return lumeq_refuse("cannot convert the measure: it must be of 8 bits and made without "
+                            "`reference`, and `depth` must be 9..16");
     MeasureShape shape = measure->shape;
     shape.depth = depth;
     const LumeqImage image = lumeq_shape_image(&shape);
@@ -247,7 +247,7 @@ MeasureShape lumeq_take_shape(ByteReader *r)
     return s;
 }
 
-/* Refuses a histogram of more than `most` samples: sums of counts must fit 32 bits. */
+/* Sets `bad` if a histogram has more than `most` samples: sums of counts must fit 32 bits. */
 static void check_sum(ByteReader *r, const uint32_t *hist, size_t bins, int64_t most)
 {
     uint64_t sum = 0;

@@ -1,7 +1,7 @@
 /*
- * OpenCV's arithmetic, code by code, for the reference on all backends: counts, their prefix sums
- * and the tables made from them. Needs a build without fused multiply-add. Interpolation between
- * tiles is in tiles.h.
+ * OpenCV's arithmetic for the reference, on all backends: clips counts, and turns sums of counts
+ * into output codes, one code per call. The build must not fuse multiplications with additions.
+ * Interpolation between tiles is in tiles.h.
  *
  * Sources: OpenCV 4.x, modules/imgproc/src/histogram.cpp, EqualizeHistLut, and
  * modules/imgproc/src/clahe.cpp, CLAHE_CalcLut_Body.
@@ -40,8 +40,8 @@ CURVE_INLINE uint32_t reference_code(uint32_t code, uint32_t sum, uint32_t first
     return code > first ? reference_rounded(sum - base, scale) : 0;
 }
 
-/* CLAHE: the count of a tile's cell after clipping. `excess`, the sum of the counts above the limit
- * in all cells, is spread once; the remainder goes, one count each, to evenly spaced cells. */
+/* CLAHE: the count of a tile's cell after clipping. `excess` is what all the tile's cells have
+ * above the limit. It is spread evenly; the remainder goes to evenly spaced cells, one each. */
 CURVE_INLINE uint32_t reference_clipped(uint32_t cell, uint32_t count, uint32_t limit,
                                         uint32_t excess)
 {

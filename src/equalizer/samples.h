@@ -50,9 +50,9 @@ CURVE_INLINE uint32_t curve_node(uint32_t curve)
 /* One half: added to a code with 8 fraction bits before truncation, it rounds the code. */
 #define CURVE_ROUND 128u
 
-/* The number to add for dither instead: 64 thresholds in the order of Bayer's 8x8 matrix, so that
- * neighbours differ most. Each frame advances them by 25, about 64 over the square of the golden
- * ratio, so that each sample's thresholds are also evenly spread over time. */
+/* The number to add for dither, instead of CURVE_ROUND: one of 64 thresholds in the order of
+ * Bayer's 8x8 matrix, so that neighbours differ most. Each frame advances them by 25, about 64 over
+ * the square of the golden ratio, which spreads each sample's thresholds evenly over time. */
 CURVE_INLINE uint32_t curve_dither(uint32_t x, uint32_t y, uint32_t frame)
 {
     const uint32_t a = x ^ y;
@@ -84,9 +84,9 @@ CURVE_INLINE CurveGainRule curve_gain_rule(int hdr)
 }
 
 /*
- * The gain of chroma over luma `in` that changes by the factor `ratio` (in CURVE_GAIN_ONE). Luma is
- * above black and in 256ths of codes of 8 bits. Applying luma's gain to all of R'G'B' would keep
- * hue and saturation; chroma takes a share of it.
+ * The gain of chroma whose luma `in` changes by the factor `ratio`, in units of 1 / CURVE_GAIN_ONE.
+ * Luma is counted from black, in 256ths of codes of 8 bits. Applying luma's gain to all of R'G'B'
+ * would keep hue and saturation; chroma takes a share of it.
  */
 CURVE_INLINE uint32_t curve_gain_by(int32_t in, int32_t ratio, CurveGainRule rule)
 {

@@ -170,7 +170,7 @@ CurveParams lumeq_curve_params(const LumeqParams *params, const LumeqImage *imag
             curve.denoise = 0;
     }
     if (curve.alpha < 1)
-        curve.alpha = 1; /* else a long time constant, rounded to 0, would stop the curve */
+        curve.alpha = 1; /* 0, from rounding with a long time constant, would stop the curve */
     return curve;
 }
 

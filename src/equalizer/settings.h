@@ -35,7 +35,7 @@ typedef struct LumeqClock {
 LumeqClock lumeq_clock_next(const LumeqClock *clock, int64_t number, int64_t time,
                             int64_t duration);
 
-/* Black, white and bins of an image's format; all other members are 0. */
+/* Sets only what the image's format defines: depth, shift, bins, fraction, black and white. */
 CurveParams lumeq_sample_params(const LumeqImage *image);
 
 CurveParams lumeq_curve_params(const LumeqParams *params, const LumeqImage *image,

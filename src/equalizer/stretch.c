@@ -27,7 +27,7 @@
 /* About this many samples are measured per frame; rows of larger frames are skipped. */
 #define ENOUGH_SAMPLES (1 << 18)
 
-/* Outliers share a margin at each end of the output, one MARGINth of all codes. NEAR() is the part
+/* Outliers share a margin at each end of the output, one MARGINth of all codes. NEAR() is its part
  * for codes within one window length of the window, such as a small hot spot. */
 #define MARGIN 16
 #define NEAR(margin) ((margin)*3 / 4)
@@ -126,7 +126,7 @@ int lumeq_measure_codes(const LumeqImage *in, LumeqCodes *used, int *noise)
 /* ---- the window of a stream ---- */
 
 struct LumeqStretch {
-    LumeqCodes fixed; /* high 0: follows the pictures */
+    LumeqCodes fixed; /* high 0: none, the window follows the pictures */
     LumeqCodes window;
     int64_t low, high; /* of the window, in 1 / FRACTION codes */
     int has_window;    /* low and high are set; else the next picture sets them at once */

@@ -59,8 +59,8 @@ typedef struct TileResult {
     } tile[TILES_MAX];
 } TileResult;
 
-/* The origin of the active picture, and the tiles that lie in it by half or more. Only their curves
- * are used. */
+/* The origin of the active picture, and the range of tiles with at least half of their samples in
+ * it. Only their curves are used. */
 typedef struct TileInside {
     int32_t x, y, first_x, last_x, first_y, last_y;
     int32_t unused[2]; /* padding: aligns the nodes */
@@ -161,7 +161,7 @@ CURVE_INLINE int tile_after(int piece, int first, int last)
     return tile_before(piece + 1, first, last);
 }
 
-/* Interpolates values below 2^24. Differences may be negative and wrap around; the sum is right. */
+/* Interpolates values below 2^24. Negative differences wrap around; the sum is still right. */
 CURVE_INLINE uint32_t tile_lerp(uint32_t from, uint32_t to, uint32_t weight)
 {
     return ((from << 8) + (to - from) * weight + 128) >> 8;
@@ -211,7 +211,7 @@ CURVE_INLINE uint32_t tile_value(const TileGrid *grid, const TileTables *tables,
                      tile_weight(tile_phase(&grid->x, x)));
 }
 
-/* The gain of a chroma sample over this luma code. x, y: the first luma sample that it covers. */
+/* The gain of a chroma sample with this luma code. x, y: the first luma sample that it covers. */
 CURVE_INLINE CurveGain tile_gain(const TileGrid *grid, const TileTables *tables, int x, int y,
                                  uint32_t code)
 {

@@ -34,7 +34,7 @@ LumeqCurve *lumeq_curve_new(const MeasureShape *shape, const CurveParams *params
     memset(curve, 0, offsetof(LumeqCurve, table));
     memset(memory + own, 0, lumeq_result_size(0));
     curve->shape = *shape;
-    if (!grid) /* its measure may have counted tiles anyway */
+    if (!grid) /* the measure may have counted tiles that the curve does not use */
         curve->shape.tiles_x = curve->shape.tiles_y = curve->shape.reference = 0;
     curve->params = *params;
     curve->result = (CurveResult *)(void *)(memory + own);
