@@ -11,11 +11,11 @@
 /* Maximum number of plot points; when reached, neighbouring points are merged. */
 #define REPORT_POINTS 2000
 
-/* Maximum listed shots; later ones only count in the totals. */
+/* Maximum number of listed shots; later ones only count in the totals. */
 #define REPORT_SHOTS 2000
 
-/* Maximum shots with pictures. If there are more shots, only every second one has pictures, or
- * every fourth and so on. */
+/* Maximum number of shots with pictures. If there are more shots, only every second one has
+ * pictures, or every fourth and so on. */
 #define REPORT_PICTURED 100
 
 /* Starts as {0}: no frames. */
@@ -42,7 +42,7 @@ typedef struct ReportSummary {
     int shot_count;
     int64_t shots_seen; /* including unlisted ones */
     int64_t cuts;
-    int64_t pictured; /* one of this many shots has a picture */
+    int64_t pictured; /* one in this many shots has a picture */
 
     int64_t last_mean[REPORT_SIDES]; /* of the previous frame */
 } ReportSummary;
