@@ -451,7 +451,7 @@ static const CurveResult *history_of(const CurveParams *p, const CurveResult *be
     return same ? before : NULL;
 }
 
-/* The noise of the previous frame, or NOISE_UNKNOWN if it belongs to another scene. */
+/* The noise of the previous frame, or NOISE_UNKNOWN if it had no lift or its noise is `ignored`. */
 static uint32_t noise_before(const CurveResult *before)
 {
     return before && before->lift.on && !before->lift.ignored ? before->noise : NOISE_UNKNOWN;

@@ -25,9 +25,9 @@ int epoch_differs(const CurveParams *p, const uint32_t was[CURVE_CELLS],
  * histogram as it was. */
 int epoch_is_cut(const uint32_t was[CURVE_CELLS], const uint32_t now[CURVE_CELLS]);
 
-/* Adds a frame to the epoch `before`, or begins one (always if `begins` is set), in `now`. Returns
- * the frame's weight in the epoch's means, Q16: CURVE_ONE if it begins the epoch, 0 if it does not
- * count. */
+/* Sets `now` to the epoch `before` with this frame or, always if `begins` is set, to a new one.
+ * Returns the frame's weight in the epoch's means, Q16: CURVE_ONE if it begins the epoch, 0 if it
+ * does not count. */
 uint32_t epoch_follow(const CurveParams *p, const EpochState *before,
                       const uint32_t cells[CURVE_CELLS], int begins, EpochState *now);
 

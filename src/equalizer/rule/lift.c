@@ -189,9 +189,9 @@ static void find_statistics(Picture *v, int hdr)
     v->p995 = percentile(v, 995);
 }
 
-/* Width of the histogram without its noise, 64ths of a code. 99 % of the noise spans 5 deviations.
- * Compressed noise spans more than its change from frame to frame suggests. Noise does not reach
- * below black. */
+/* Width of the histogram without its noise, 64ths of a code. 99 % of the noise lies within 2.5
+ * deviations of the median, and not below black. Compressed noise spans more than its change from
+ * frame to frame suggests, so 3.5 codes more are assumed, but at most 6 deviations. */
 static uint32_t span_of(const Picture *v)
 {
     const uint32_t span = 64 * (v->p995 - v->floor),
@@ -347,7 +347,7 @@ static void equalize(Picture *v, uint32_t clip)
 
 /* Decides how much of the equalization to use. Narrow histograms need it, but the mean must not
  * move further than a dark picture lacks light, or a light one tolerates. With that bound alone,
- * dull or hazy pictures would stay dull. They get more contrast, and a lift or its inverse then
+ * dull or hazy pictures would stay dull. So they get more contrast, and a lift or its inverse then
  * moves the mean back, half as far in dark pictures. `wide`: how wide the lifted histogram is, Q16;
  * `mean`, `equalized`: means before and after equalization. Returns how far the mean should move
  * back. Sets c->lowered or c->raised to the lift that moves a tone equal to the mean back by that

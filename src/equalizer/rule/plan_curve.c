@@ -13,10 +13,10 @@
  * Deflicker: flicker multiplies all light by one factor, and because of gamma also all codes above
  * black by one factor. Between neighbouring frames, this factor is the median ratio of their cells,
  * which ignores motion in less than half of them. Products of these factors give the light of all
- * frames around, relative to this one. D multiplies the frame's codes by the mean of that light, up
- * to a knee that leads to white. The frame's curve is C(D(x)). (Matching quantiles of histograms,
- * the classical way, mistakes motion for light.) What a lift would add to a change of light is
- * taken back as without lookahead.
+ * frames around, relative to this one. The frame's curve is C(D(x)): D multiplies codes by the mean
+ * of that light, up to a knee that leads to white, and C is the smoothed curve. (Matching quantiles
+ * of histograms, the classical way, mistakes motion for light.) What a lift would add to a change
+ * of light is taken back as without lookahead.
  */
 #include <math.h>
 #include <string.h>
