@@ -267,7 +267,7 @@ int lumeq_check_pixels(const LumeqPixels *in, const LumeqPixels *out)
     for (int i = 0; i < 2; i++) {
         const ptrdiff_t size = strides[i] < 0 ? -strides[i] : strides[i];
         if (size < row || size > INT32_MAX)
-            return lumeq_refuse("a stride is %td bytes; from a row's %td to 2^31 - 1 are supported",
+            return lumeq_refuse("a stride is %td bytes; %td (a row) to 2^31 - 1 are supported",
                                 strides[i], row);
     }
     return 0;

@@ -19,7 +19,7 @@ struct LumeqContext {
     atomic_int warned;    /* the log has the warning that the CPU takes over */
 };
 
-/* Replaces the caller's sync, unless it is NULL, by a checked copy. */
+/* Copies the caller's sync to `to`, checks it and points *sync to the copy. NULL stays NULL. */
 int lumeq_take_sync(LumeqSync *to, const LumeqSync **sync, const LumeqBackend *backend);
 
 /* Returns the CPU's backend, opened once; NULL: out of memory or threads. Any thread. */

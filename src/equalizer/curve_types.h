@@ -116,7 +116,7 @@ typedef struct CurveResult {
     uint32_t weight;   /* Q16: weight of this frame in the target */
     uint32_t alpha;    /* Q16: how far the curve moves to the target; 0 for the reference */
     uint32_t strength; /* Q16: strength used */
-    uint32_t fades;    /* 1: it fades out; CURVE_FADES_IN: it is black, or fades in from black */
+    uint32_t fades;    /* 1: picture fades out; CURVE_FADES_IN: is black, or fades in from black */
     uint32_t noise;    /* noise of this frame, from noise_of() */
     HazeState seen;    /* haze of this frame, from curve_haze() */
     HazeState cleared; /* the haze to remove, smoothed like the curve */

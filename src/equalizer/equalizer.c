@@ -59,7 +59,7 @@ struct LumeqEqualizer {
      */
     LumeqImage planes[3];
     int last_planes;     /* index of the last picture's planes */
-    int has_last_planes; /* that picture was the previous frame */
+    int has_last_planes; /* the last picture was the previous frame */
 
     double opened_us;
     char error[LUMEQ_ERROR_SIZE];

@@ -95,8 +95,8 @@ CURVE_INLINE int haze_place(int size, int cell, int cells, int i)
     return from + length * (2 * i + 1) / (2 * HAZE_SIDE);
 }
 
-/* A place between the middles of two neighbouring cells: the first of them, and the distance from
- * its middle in 256ths. */
+/* A place between the middles of two neighbouring cells: the first cell, and how far the place is
+ * from its middle, in 256ths of the way to the second one's. */
 typedef struct HazePlace {
     int32_t cell, part;
 } HazePlace;

@@ -201,7 +201,7 @@ int lumeq_history_put(LumeqHistory *h, const LumeqMeasure *measure, const LumeqM
 {
     LumeqMoment m;
     if (!h || !measure != !moment)
-        return lumeq_refuse("`history` is NULL, or only one of `measure` and `moment` is");
+        return lumeq_refuse("`history` is NULL, or only one of `measure` and `moment` is NULL");
     if (!measure) {
         h->ended = 1;
         if (h->plan)

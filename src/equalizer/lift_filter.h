@@ -90,7 +90,7 @@ LIFT_INLINE int32_t lift_slope(const uint32_t *nodes, int code)
     return (int32_t)(nodes[code + 3] + nodes[code + 2] - nodes[code - 2] - nodes[code - 3]);
 }
 
-/* The tolerance for a slope; `left` is lift_left(). */
+/* An entry of LiftTables.tolerance for a slope; `left` is lift_left(). */
 LIFT_INLINE uint32_t lift_tolerance_of(int32_t slope, int32_t filtered, int32_t left)
 {
     const int32_t lifted = lift_clamp(6 * (slope - 2560) / 80, 0, 64);

@@ -157,9 +157,9 @@ CURVE_INLINE uint32_t curve_within(uint32_t gain, int32_t chroma, uint32_t from,
 
 /*
  * Limits the rise of luma over a colour, so that the share CURVE_GAIN_KEPT of the colour stays in
- * range. Thus a blue that gets lighter stays blue. The limit sets in gradually, half of the
- * colour's reach earlier. `from` and `to`: luma above black, before and after; `far`: how far the
- * larger chroma component is above gray. All are in 256ths of codes of 8 bits.
+ * range. Thus a blue that gets lighter stays blue. The limit sets in gradually, from half
+ * of the colour's reach below it on. `from` and `to`: luma above black, before and after; `far`:
+ * how far the larger chroma component is above gray. All are in 256ths of codes of 8 bits.
  */
 CURVE_INLINE uint32_t curve_bounded(uint32_t from, uint32_t to, uint32_t far, uint32_t range)
 {
@@ -168,8 +168,7 @@ CURVE_INLINE uint32_t curve_bounded(uint32_t from, uint32_t to, uint32_t far, ui
         return to;
     const uint32_t room = range - from > kept ? range - from - kept : 0;
     const uint32_t width = soft < room ? soft : room;
-    /* In 16ths of codes of 8 bits, the square is exact in float32, for backends that divide that
-     * way. */
+    /* Some backends divide in float32, in which the square is exact in 16ths of codes of 8 bits. */
     const uint32_t part = width / 16, beyond = (to - from - (room - width)) / 16 + part;
     const uint32_t bounded = from + room - (beyond ? 16 * (part * part / beyond) : 0);
     return bounded < to ? bounded : to;
