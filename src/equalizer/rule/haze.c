@@ -137,7 +137,7 @@ static uint32_t own_gain(const Tones *t, uint32_t light, uint32_t share)
     return (uint32_t)((uint64_t)gain * share >> 16);
 }
 
-/* Smooths gains by 1, 2, 1 in both directions. */
+/* Smooths gains with the weights 1, 2, 1 in both directions. */
 static void smooth_gains(uint32_t *gain)
 {
     uint32_t from[MEASURE_CELLS];
@@ -155,7 +155,7 @@ static void smooth_gains(uint32_t *gain)
     }
 }
 
-/* The lift that returns the light that clearing takes from the cells; `range` of codes, Q8. */
+/* The lift that restores the light that clearing takes from cells. `range`: black to white, Q8. */
 static int32_t lift_back(const Tones *tones, const HazeClear *clear, uint32_t light, uint32_t range)
 {
     uint64_t before = 0, after = 0, steepest = 0;

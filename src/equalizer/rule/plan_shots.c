@@ -64,8 +64,8 @@ void lumeq_plan_compare(const CurveParams *p, PlanFrame *f, const PlanFrame *bef
     f->gain = light_gain(p, before->seen.mean, f->seen.mean, 50);
 }
 
-/* The frame `away` frames after (below 0: before) frame i. NULL if it does not exist or is
- * unrelated to frame i. */
+/* The frame `away` frames after frame i, or before it if `away` is negative. NULL if it does not
+ * exist or is unrelated to frame i. */
 static const PlanFrame *neighbour(const LumeqPlan *plan, size_t i, int away)
 {
     for (; away < 0; away++, i--)
