@@ -438,8 +438,8 @@ enum { LUMEQ_STAGE_UPLOAD, LUMEQ_STAGE_EQUALIZE, LUMEQ_STAGE_DOWNLOAD, LUMEQ_STA
  * Statistics of one frame. There are 2^depth bins, at most LUMEQ_MAX_BINS: from 13 bits on, one bin
  * counts 2^(depth - 12) codes. Histograms sum to the area of the active picture.
  *
- * The caller sets `size` and points each array it needs to room for LUMEQ_MAX_BINS entries; NULL:
- * not wanted. The first `bins` entries are written, the others stay as they are.
+ * The caller sets `size` and points each array that it wants to memory for LUMEQ_MAX_BINS entries,
+ * the others to NULL. The first `bins` entries are written, further ones stay as they are.
  *
  * If a bin counts several codes, `curve` is the output of its first code. The outputs of its other
  * codes are interpolated towards the next bin's, in the last bin towards 2^depth. hist_out then
@@ -665,7 +665,7 @@ LUMEQ_API void lumeq_history_destroy(LumeqHistory **history);
  * Adds the measure of the next frame. The caller still owns the measure and may reuse it at once.
  * Both NULL: end of stream; lumeq_history_get() returns the remaining curves and then END, and the
  * next put begins a new stream. Errors: ARGUMENT (also a measure that is not finished, or whose
- * tiles or metering region differ from the parameters), AGAIN (take out a curve first), MEMORY.
+ * tiles or metering region differ from the parameters), AGAIN (get a curve first), MEMORY.
  */
 LUMEQ_API int lumeq_history_put(LumeqHistory *history, const LumeqMeasure *measure,
                                 const LumeqMoment *moment);
@@ -840,11 +840,11 @@ LUMEQ_API int lumeq_process(LumeqEqualizer *equalizer, LumeqFrame *frame, LumeqF
 
 /*
  * Like lumeq_process() for a colour picture, which is converted to planes and back: Y, Cb and Cr of
- * full range BT.601 (JPEG's, and OpenCV's YCrCb), 10 bits for 8 and 16 for 16. Colours of 8 bits
- * that need no change keep their values. `out` differs from `in` in data and stride only and may be
- * the same memory. The previous picture is the noise reference if it had the same shape. Means in
- * `stats` are in codes of the picture; histograms and curve are those of the planes. `time` and
- * `duration` are those of LumeqFrame. Errors: those of lumeq_process().
+ * full range BT.601 (JPEG's, and OpenCV's YCrCb), with 10 bits for colours of 8 bits and 16 for 16.
+ * Colours of 8 bits that need no change keep their values. `out` differs from `in` in data and
+ * stride only and may be the same memory. The previous picture is the noise reference if it had the
+ * same shape. Means in `stats` are in codes of the picture; histograms and curve are those of the
+ * planes. `time` and `duration` are those of LumeqFrame. Errors: those of lumeq_process().
  */
 LUMEQ_API int lumeq_process_pixels(LumeqEqualizer *equalizer, const LumeqPixels *in,
                                    const LumeqPixels *out, int64_t time, int64_t duration,
