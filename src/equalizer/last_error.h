@@ -10,7 +10,7 @@ __attribute__((format(printf, 2, 3))) int lumeq_refuse_with(int error, const cha
 #define lumeq_refuse(...) lumeq_refuse_with(LUMEQ_ERR_ARGUMENT, __VA_ARGS__)
 #define lumeq_no_memory() lumeq_refuse_with(LUMEQ_ERR_MEMORY, "out of memory")
 
-/* The buffer of that sentence: LUMEQ_ERROR_SIZE bytes of this thread. */
+/* Returns this thread's buffer for the sentence, of LUMEQ_ERROR_SIZE bytes. */
 char *lumeq_error_text(void);
 
 #endif
