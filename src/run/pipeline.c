@@ -13,12 +13,12 @@
 #define QUEUE_LENGTH 4
 #define QUEUE_BYTES 12000000
 
-/* Once frames have curves, they do not depend on each other, so a GPU uploads one frame while it
- * computes another and downloads a third. The CPU works on one, with all threads. */
+/* Frames whose curves are known are independent, so a GPU uploads one while it computes another and
+ * downloads a third. The CPU works on one frame at a time, with all threads. */
 #define MOST_IN_FLIGHT 4
 
 struct Pipeline {
-    PipelineParts parts; /* without `planned` once past frames make the curves */
+    PipelineParts parts; /* `planned` is NULL once past frames make the curves */
     LiveCurves live;
     int64_t number;                   /* of the next frame with a curve from `live` */
     Frame *in_flight[MOST_IN_FLIGHT]; /* being equalized, the oldest first */
@@ -175,11 +175,11 @@ static bool take_previous(Pipeline *p, Frame *f)
     const DecoderOptions *decoding = input_decoding(p->parts.input);
     const int most = p->parts.planned ? FRAME_PREVIOUS : 1;
     int ret = 0;
-    /* A lost frame is no reference; if the input is lossless, it ends the run. */
+    /* Stops at a lost frame; with a lossless input, uses it, which fails and ends the run. */
     for (int i = 0;
          i < most && p->before[i] && (decoding->lossless || !gpu_frame_is_lost(p->before[i])); i++)
         f->previous[i] = av_frame_clone(p->before[i]);
-    for (int i = 2 * most - 1; i >= 0 && ret >= 0; i--) /* twice, as each may download `f` */
+    for (int i = 2 * most - 1; i >= 0 && ret >= 0; i--) /* twice: pass 1 may download `f` */
         ret = equalizer_colocate(decoding->memory, f->previous[i % most], f->decoded.frame);
     return ret >= 0;
 }
@@ -205,7 +205,7 @@ static int receive(Pipeline *p, MediaError *error)
     return ret;
 }
 
-/* Finds the curve of a frame, and the frames before it. Returns 0, MEDIA_LOST, or a fault. */
+/* Sets a frame's curve and previous frames. Returns 0, MEDIA_LOST or another fault. */
 static int find_curve(Pipeline *p, Frame *f, MediaError *error)
 {
     if (p->parts.planned) {
@@ -312,7 +312,7 @@ static int start(Pipeline *p, MediaError *error)
         return media_no_memory(error, MEDIA_INPUT);
     if (live_curves_open(&p->live, parts->context, parts->params, error) < 0)
         return error->fault;
-    if (input_start(parts->input, NULL, error) < 0) /* first, since the thread waits for it */
+    if (input_start(parts->input, NULL, error) < 0) /* p->thread waits for its frames */
         return error->fault;
     p->running = pthread_create(&p->thread, NULL, equalize_main, p) == 0;
     return p->running

@@ -10,8 +10,8 @@
 #include "run/stop.h"
 
 /*
- * One thread calls all functions; any function may be NULL. They return 0, or a fault with its
- * error. AVERROR_EOF means that the output is complete and ends the run like the end of the input.
+ * One thread calls all functions; any may be NULL. packet() and frame() return 0, a MEDIA_* with a
+ * message in `error` or Frame.error, or AVERROR_EOF: the output is complete, which ends the run.
  */
 typedef struct Sink {
     void *self;
@@ -20,7 +20,7 @@ typedef struct Sink {
     int (*packet)(void *self, AVPacket *packet, MediaError *error);
     /* Takes a frame whose `out` is set. */
     int (*frame)(void *self, Frame *frame);
-    /* The last call. `complete`: the loop ended with AVERROR_EOF, which a stop may also cause. */
+    /* The last call. `complete`: AVERROR_EOF ended the loop, perhaps because of a stop. */
     void (*end)(void *self, int complete, MediaError *error);
 } Sink;
 
@@ -40,8 +40,8 @@ Sink writer_sink(Writer *writer);
 typedef struct RunLoop {
     /* Set by the caller. */
     Sinks sinks;
-    atomic_int *stop; /* ends the loop; run_pipeline() sets it to RUN_OVER at a failure; or NULL */
-    const Input *input; /* for Frame.zero_us, by input_zero(); NULL: 0 */
+    atomic_int *stop;   /* or NULL; if not RUN_ON, the loop ends; run_pipeline() may set RUN_OVER */
+    const Input *input; /* its input_zero() becomes Frame.zero_us; NULL: 0 */
     int64_t number;     /* of the next frame; counts up */
 
     int64_t frames; /* number of frames that all sinks have taken */
@@ -51,8 +51,8 @@ typedef struct RunLoop {
  * negative number. */
 typedef int RunNext(void *opaque, Frame **frame, MediaError *error);
 
-/* Runs until the end of the input, the first failure or a stop. Returns the code that ended the
- * run; after a stop, 0 or AVERROR_EOF. */
+/* Runs until the end of the input (returns AVERROR_EOF), the first failure (returns its negative
+ * code) or a stop (returns 0 or AVERROR_EOF). */
 int run_frames(RunLoop *run, RunNext *next, void *opaque, MediaError *error);
 
 /* Runs the stages of a pipeline. Returns 0 at the end of the input and after a stop, or a fault. */
