@@ -19,7 +19,7 @@ typedef struct Pumping {
     int64_t count; /* number of differences in each sum */
 } Pumping;
 
-/* Initialize with the parameters and the options that they were made from. */
+/* Set `params`, and `options`, from which they were made; the rest is 0. */
 typedef struct RunFigures {
     const LumeqParams *params;
     const Options *options;
@@ -34,7 +34,7 @@ typedef struct RunFigures {
  * show the description. */
 Sink figures_sink(RunFigures *figures);
 
-/* Prints figures with -v; prints the flicker also with --deflicker. `planned`: with lookahead. */
+/* Prints figures with -v. With lookahead (`planned`), prints flicker with -v or --deflicker. */
 void figures_say_details(const RunFigures *figures, int planned);
 
 /* ---- losses ---- */
@@ -57,16 +57,16 @@ void losses_say_missed(const Missed *missed, const char *why);
 /* Logs with -v how many frames the camera's driver lost. */
 void losses_say_lost(const Source *source);
 
-/* Returns 1, with a sentence in `text`, if the source is a camera that disappeared after `frames`
- * frames, and --frames did not end the run. */
+/* Returns 1, with a sentence in `text`, if the source is a camera that disappeared, unless
+ * --frames had been reached. `frames`: number of frames so far. */
 int losses_camera_gone(const Source *source, int64_t frames, const Options *options, char *text,
                        size_t size);
 
 /* True if the source is a camera that came back with another size, format or rate. */
 int losses_camera_changed(const Source *source);
 
-/* Prints a line and returns EXIT_DAMAGED if something is lost, else returns EXIT_DONE. `damage`: of
- * the video, or "". `writer` may be NULL. */
+/* Prints what the video (`damage`, or "") and other tracks lost. Returns EXIT_DAMAGED, or EXIT_DONE
+ * if they lost nothing. `writer` may be NULL. */
 int losses_say_damage(const char *damage, const Writer *writer);
 
 /* Appends the losses of other tracks to a text. `writer` may be NULL. */

@@ -11,12 +11,12 @@
 
 /* Steps of settings. Clip limits and gamma change by a ratio, since equal ratios look equal. */
 #define STRENGTH_STEP 0.05
-#define MIN_VISIBLE_STRENGTH 0.25 /* the first step from an unchanged picture */
+#define MIN_VISIBLE_STRENGTH 0.25 /* a step up from auto reaches at least this */
 #define SMOOTH_STEP 0.1           /* seconds */
 #define MAX_SMOOTH 60
 #define CLIP_RATIO 1.125
 #define MAX_CLIP 100     /* the step after it is "no limit" */
-#define DEFAULT_CLIP 3.0 /* the first value after auto */
+#define DEFAULT_CLIP 3.0 /* auto counts as this */
 #define BRIGHTNESS_STEP 0.05
 #define GAMMA_RATIO 1.1
 #define DENOISE_STEP 0.1
@@ -84,7 +84,7 @@ static void value_text(const Options *o, PlayerSetting setting, char *text, size
         snprintf(text, size, "%s%s", value, setting == PLAYER_SMOOTH ? " s" : "");
 }
 
-/* True if --reference ignores or excludes the setting, which then does not change. */
+/* True if the setting cannot be changed because of --reference. */
 static bool is_excluded(const Options *o, PlayerSetting setting)
 {
     switch (setting) {
@@ -133,7 +133,7 @@ static const char *why_idle(const WindowSettings *s, PlayerSetting setting)
         if (o->mode == LUMEQ_MODE_HAZE)
             return "in mode haze";
         return o->mode == LUMEQ_MODE_CLAHE ? "with tiles" : NULL;
-    case PLAYER_DENOISE: return lifts ? NULL : "without a lift";
+    case PLAYER_DENOISE: return lifts ? NULL : "since these settings lift nothing";
     default: return NULL;
     }
 }
@@ -185,7 +185,7 @@ static double stepped(double value, int step, double size)
     return rounded((round(value / size) + step) * size);
 }
 
-/* Moves the strength by `step` steps; an automatic one starts from that of the frame `seen`. */
+/* Moves the strength by `step` steps; if it is automatic, from the strength of the frame `seen`. */
 static double stepped_strength(const WindowSettings *s, int step, const LumeqFrameStats *seen)
 {
     const LumeqParams params = window_settings_all(s).params;
@@ -217,7 +217,7 @@ static LumeqMode stepped_mode(const Options *o, int step)
     return order[at];
 }
 
-/* Applies profile `number` (0: none), and resets the options that only other profiles set. */
+/* Applies profile `number` (0: none), after resetting all options that any profile sets. */
 static void set_profile(WindowSettings *s, int number)
 {
     const Options none = options_default();
