@@ -31,11 +31,11 @@ typedef enum PlayerSetting {
     PLAYER_METER,
     PLAYER_DEINTERLACE,
     PLAYER_SETTINGS,                 /* number of rows */
-    PLAYER_ON_OFF = PLAYER_SETTINGS, /* keys only; `step` is ignored */
-    PLAYER_RESET,                    /* keys only; restores all defaults */
+    PLAYER_ON_OFF = PLAYER_SETTINGS, /* a key, not a row; ignores `step` */
+    PLAYER_RESET,                    /* a key, not a row; restores all defaults */
 } PlayerSetting;
 
-/* The value of `step` that restores a default. */
+/* The `step` that restores a setting's default. */
 #define PLAYER_STEP_BACK 0
 
 /* The values of all settings. */
@@ -110,12 +110,12 @@ typedef struct PlayerHost {
 
     /* Starts or stops recording a camera. */
     void (*record)(void *opaque, const Source *source, char *text, size_t size);
-    /* Receives each video packet of the first source on the reading thread. */
+    /* Called on the reading thread for each video packet of the first source. */
     void (*packet)(void *opaque, const AVPacket *packet);
     /* Starts exporting `path` with the current settings. `text`: why it cannot start, or "". */
     void (*write)(void *opaque, const char *path, const Source *source, char *text, size_t size);
-    /* Prints the equivalent command and returns it; free it with free(). On failure, returns
-     * NULL and stores the reason in `text`. */
+    /* Prints and returns the command that exports `path` with the current settings; free it with
+     * free(). On failure, returns NULL and stores the reason in `text`. */
     char *(*print_command)(void *opaque, const char *path, const Source *source, char *text,
                            size_t size);
     /* Called if the display is lost, inside a player function or on another thread. Must end the
@@ -143,15 +143,15 @@ typedef struct PlayerOptions {
     int log_scale;
     DeinterlaceMode deinterlace;
     CodeRangeMode codes;         /* whether deep gray video is stretched */
-    int keep_open, keep_dropped; /* nonzero: stay paused on the last picture, of this input or of
-                                    dropped files; live video always ends */
+    int keep_open, keep_dropped; /* nonzero: pause on the last picture instead of ending, for this
+                                    input and for dropped files; not for live video */
     const char *screenshot_dir;  /* borrowed; NULL: beside the input */
     int width, height; /* a new window fits into this size in window units; 0: into the desktop */
 
-    FileList *files; /* the playlist, whose `at` is the source's entry; player_open() moves it out
-                        of here unless it fails; NULL: none */
+    FileList *files; /* the playlist, or NULL; its `at` is the source's entry. player_open() takes
+                        the content and leaves an empty list, unless it fails. */
     const char *greeting;      /* first message, or NULL */
-    struct StartWindow *start; /* the player takes over its window; borrowed; or NULL */
+    struct StartWindow *start; /* borrowed, or NULL; the player takes its screen out */
 
     EqualizeStageOptions stage; /* the player sets its `wake` */
     AVBufferRef *gpu;           /* the GPU that decodes, or NULL */

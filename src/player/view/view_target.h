@@ -53,7 +53,7 @@ typedef struct Layer {
 /* Copies an overlay. */
 int layer_set(const Gl *gl, Layer *layer, const Overlay *overlay, MediaError *error);
 
-/* Draws with the current program into the current target. */
+/* Draws with `program` into `target`; both must be current. */
 void layer_draw(const Gl *gl, const Layer *layer, const Program *program, const Target *target,
                 GLuint sampler);
 
@@ -83,7 +83,7 @@ void planes_set_uploader(Planes *planes, const ViewUploader *uploader);
 int planes_set(Planes *planes, ViewSide side, const PictureFormat *format, const AVFrame *frame,
                MediaError *error);
 
-/* Binds the side's first `count` textures to units 0, 1 and 2. */
+/* Binds the side's first `count` textures to the texture units from 0 on. */
 void planes_bind(const Planes *planes, ViewSide side, int count);
 
 void planes_close(Planes *planes);
