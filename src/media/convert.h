@@ -27,8 +27,8 @@ SampleLayout convert_layout(enum AVPixelFormat direct);
  * alpha. AV_PIX_FMT_NONE: no direct format is suitable. */
 enum AVPixelFormat convert_nearest_direct(enum AVPixelFormat format);
 
-/* The planar format of this depth that is otherwise like `direct`; `direct` itself if its depth is
- * not lower, or FFmpeg has no such format. */
+/* The planar format of this depth with the components and chroma resolution of `direct`. Returns
+ * `direct` if it is deep enough, or if there is no such format. */
 enum AVPixelFormat convert_deeper(enum AVPixelFormat direct, int depth);
 
 /* True for RGB, palettes and XYZ. */
@@ -55,9 +55,9 @@ typedef struct Converter {
 } Converter;
 
 /*
- * Scales and converts `from` into `to`. The caller has set format, width, height and color_range of
- * `to`, which has no buffers yet. Other properties (time, side data) are unchanged. If RGB becomes
- * YUV and to->colorspace is RGB or unspecified, it is set to BT.709 from 720 lines on, else BT.601.
+ * Scales and converts `from` into `to`, which must have format, width, height and color_range, but
+ * no buffers. Its other properties (time, side data) are unchanged. If RGB becomes YUV and
+ * to->colorspace is RGB or unspecified, it is set to BT.709 from 720 lines on, else BT.601.
  * Between YUV frames of the same size, chroma is resampled according to chroma_location of both
  * frames (default: left), and per field in interlaced frames. Returns 0 or AVERROR.
  */
