@@ -19,15 +19,15 @@ const ReportFigureText report_figure_texts[REPORT_FIGURES] = {
     [REPORT_WHITE] = {"clipped_white", "At white", "%", 2,
                       "Share of the picture at white or above: highlights without detail."},
     [REPORT_NOISE] = {"noise", "Noise", "", 1,
-                      "Difference of still, dark parts from the previous frame, as a standard "
-                      "deviation in 8-bit codes. Measured in the same places before and after; "
-                      "includes dither."},
+                      "Standard deviation of noise in still, dark parts, in 8-bit codes, from "
+                      "their difference to the previous frame. Includes dither. The same places "
+                      "are measured before and after."},
     [REPORT_MABD] = {"mabd", "Change of brightness", "", 0.5,
                      "Mean absolute brightness difference between neighbouring frames (MABD), in "
                      "8-bit codes per frame, without cuts."},
     [REPORT_FLICKER] = {"excess_flicker", "Excess flicker", "", 0.5,
-                        "Difference of brightness changes from those of the source, in 8-bit "
-                        "codes per frame, without cuts. High values mean pumping."},
+                        "How far changes of brightness between frames differ from the source's, "
+                        "in 8-bit codes per frame, without cuts. High values mean pumping."},
 };
 
 void report_sum_take(ReportSum *s, const ReportSum *more)
