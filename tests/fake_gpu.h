@@ -32,10 +32,10 @@ void fake_gpu_limit(int64_t bytes);
 
 /* ---- the loss ---- */
 
-/* Undoes a loss, then loses the GPU after `frames` more written frames. Default: no loss. */
+/* Undoes an earlier loss. The GPU is lost after it has written `frames` more frames. */
 void fake_gpu_lose_after(int frames);
 
-/* Loses the GPU after `frames` more frames are measured. */
+/* The GPU is lost after it has measured `frames` more frames. */
 void fake_gpu_lose_after_measures(int frames);
 
 int fake_gpu_is_lost(void);

@@ -13,7 +13,7 @@ static HazeTint tint_of(const HazeCell *cells)
     return haze_tint(cells, all.width, all.height, &unmetered, 16, &all);
 }
 
-/* Cells of light 100: the first `count` have this chroma and the others another. */
+/* Cells 100 codes above black. Cb is `chroma` in the first `count`, and `other` in the rest. */
 static void fill(HazeCell *cells, int count, int chroma, int other)
 {
     for (int i = 0; i < CELLS; i++) {
@@ -30,16 +30,16 @@ TEST(tint_by_hand)
     CHECK(tint.of[0] == -6553 && tint.of[1] == 6553, "10 codes for 100 of light: %d, %d",
           tint.of[0], tint.of[1]);
     fill(cells, CELLS * 8 / 10 + 2, 118, 150);
-    CHECK(tint_of(cells).of[0] == -6553, "four fifths decide");
+    CHECK(tint_of(cells).of[0] == -6553, "the colour of four fifths is not found");
     fill(cells, CELLS * 7 / 10, 118, 150);
-    CHECK(tint_of(cells).of[0] == 0, "three tenths differ");
+    CHECK(tint_of(cells).of[0] == 0, "a colour that three tenths lack is found");
     fill(cells, CELLS * 7 / 10, 118, 124);
-    CHECK(tint_of(cells).of[0] == -4 * 65536 / 100, "what all have in common");
+    CHECK(tint_of(cells).of[0] == -4 * 65536 / 100, "the weakest colour is not found");
     fill(cells, CELLS, 68, 0);
-    CHECK(tint_of(cells).of[0] == -HAZE_TINT_MOST, "water is bluer than haze");
+    CHECK(tint_of(cells).of[0] == -HAZE_TINT_MOST, "the colour is not limited");
     for (int i = 0; i < CELLS; i++)
         cells[i].low = cells[i].high = 16 + 15;
-    CHECK(tint_of(cells).of[0] == 0, "too dark for colours");
+    CHECK(tint_of(cells).of[0] == 0, "dark cells have a colour");
 }
 
 TEST(cleared_by_hand)
@@ -68,14 +68,14 @@ TEST(cells_by_hand)
     CHECK(haze_lined(100, 16, 200, 512) == 50, "half of the distance");
     CHECK(haze_lined(100, 16, 90, 512) == 100 && haze_lined(16, 16, 200, 512) == 16 &&
               haze_lined(3, 16, 200, 512) == 3,
-          "lighter tones, black or codes below move");
+          "a code above the light, black or a code below black moves");
     CHECK(haze_lined(30, 16, 200, 1024) == 16 + 14 * HAZE_LEFT / 256, "some is left above black");
     CHECK(haze_lifted(116, 16, 219, 0, 8) == 116 && haze_lifted(235, 16, 219, 16384, 8) == 235 &&
               haze_lifted(250, 16, 219, 16384, 8) == 250 && haze_lifted(9, 16, 219, 16384, 8) == 9,
-          "changes with a lift of 0, at an end of the range, or outside it");
+          "a lift of 0 changes a code, or a lift changes white or a code out of range");
     CHECK(haze_lifted(116, 16, 219, 16384, 8) == 116 + 23 &&
               haze_lifted(464, 64, 876, 16384, 10) == 464 + 93,
-          "a lift of half of 100 * 119 / 256 codes");
+          "a lift of 1/2 does not add half of 100 * 119 / 256 codes");
     for (int size = 1; size < 5000; size += 61)
         for (int at = 0; at < size; at++) {
             const HazePlace place = haze_between(at, haze_step(size, 16), 16);
@@ -103,13 +103,13 @@ TEST(clearing_by_hand)
     CHECK(clear.gain[0] < clear.gain[16] && clear.gain[48] > 1000 && clear.gain[130] < 140,
           "gains %d, %d, %d, %d", clear.gain[0], clear.gain[16], clear.gain[48], clear.gain[130]);
     CHECK(clear.lift > 0, "the picture gets darker");
-    CHECK(haze_clear(&haze, 0, nodes, 16, 235, 10).light == 0, "no haze");
+    CHECK(haze_clear(&haze, 0, nodes, 16, 235, 10).light == 0, "haze is cleared by the share 0");
     HazeState white = haze;
     for (int i = 0; i < CELLS; i++)
         white.mean[i] = 230 << 8;
     CHECK(haze_clear(&white, CURVE_ONE, nodes, 16, 235, 10).light == 940, "light beyond white");
 
-    /* A gain of 1/8 adds an eighth to changes of light; without haze they stay. */
+    /* A gain of 1/8 makes changes of light 9/8 as large; without clearing, they stay the same. */
     static const HazeClear none;
     HazeClear steep = clear;
     steep.lift = 0;
@@ -119,7 +119,7 @@ TEST(clearing_by_hand)
     const double same = haze_slope(&haze, &none, nodes, 16, 235, 10) / 65536.0;
     CHECK(fabs(more - 1.125) < 0.01 && fabs(same - 1) < 0.01, "slopes of %g and %g", more, same);
 
-    /* Haze has little colour: half of the distance to the darkest component counts. */
+    /* The veil is half way from the cell's `low` code to the darkest component of its R'G'B'. */
     const HazeCell cells[] = {{.low = 100, .chroma = {128, 128}},
                               {.low = 100, .chroma = {168, 128}},
                               {.low = 100, .chroma = {128, 108}},
@@ -313,7 +313,7 @@ BACKEND_TEST(chroma_of_cells)
     }
 }
 
-/* The fog loses its colour unless chroma is kept, with the CPU's bits for any number of threads. */
+/* The fog loses its colour unless chroma is kept. Each backend gives the bits of one CPU thread. */
 BACKEND_TEST(orange_fog)
 {
     for (int k = 0; k < 12; k++) {
@@ -339,7 +339,7 @@ BACKEND_TEST(orange_fog)
         CHECK(colour_of(&out) < 0.6 * colour_of(&in), "case %d: colour %g, before %g", k,
               colour_of(&out), colour_of(&in));
         CHECK(layout_differences(&out, &plain) == 0, "case %d: not the CPU's bits", k);
-        CHECK(colour_of(&kept) == colour_of(&in), "case %d: kept", k);
+        CHECK(colour_of(&kept) == colour_of(&in), "case %d: kept chroma changes", k);
     }
 }
 

@@ -113,7 +113,7 @@ static void free_pinned(void *opaque, uint8_t *data)
     OK(cudaFreeHost(data));
 }
 
-/* A buffer with a copy of `content`. Chroma beside luma on the device is pinned. */
+/* A buffer with a copy of `content`. LUMA_ON_DEVICE: chroma is pinned. */
 static AVBufferRef *make_buffer(Where where, int plane, const uint8_t *content, size_t size)
 {
     void *memory = NULL;
@@ -127,7 +127,7 @@ static AVBufferRef *make_buffer(Where where, int plane, const uint8_t *content, 
     else
         OK(cudaHostAlloc(&memory, size, cudaHostAllocPortable));
     OK(cudaMemcpy(memory, content, size, cudaMemcpyDefault));
-    OK(cudaStreamSynchronize(NULL)); /* it may return before pageable memory has arrived */
+    OK(cudaStreamSynchronize(NULL)); /* cudaMemcpy() may return before it has finished */
     return av_buffer_create(memory, size, is_on_device(where, plane) ? free_device : free_pinned,
                             NULL, 0);
 }
@@ -139,7 +139,7 @@ typedef struct Shape {
     int flipped; /* bottom-up in memory */
 } Shape;
 
-/* Noise that depends on the seed alone, not on its memory. */
+/* A frame of noise. Its samples depend on shape and seed, not on `where`. */
 static AVFrame *make_frame(const Shape *shape, Where where, uint64_t seed)
 {
     AVFrame *frame = av_frame_alloc();
@@ -190,7 +190,7 @@ static void read_scene(Stage *s, ViewCompare compare, Picture picture)
     CHECK(view_read(s->view, &scene, &canvas, &error) == 0, "%s", error.text);
 }
 
-/* Shows another frame, then this one, and reads the window. */
+/* Shows a frame, and before it another, so that a missing upload is seen. Reads the picture. */
 static void show(Stage *s, const Shape *shape, Where where, int through_cuda, Picture picture)
 {
     AVFrame *other = make_frame(shape, ORDINARY, 77), *frame = make_frame(shape, where, 5);
@@ -255,7 +255,7 @@ STAGE_TEST(both_sides)
         set_frame(s, VIEW_OUTPUT, NULL);
     }
     CHECK(!memcmp(pictures[0], pictures[1], sizeof(pictures[0])),
-          "input and output show different pictures");
+          "uploads by CUDA show another picture");
 }
 
 /* ---- rows for the scopes -------------------------------------------------------------------- */
@@ -294,7 +294,7 @@ STAGE_TEST(declines)
     CHECK(cudaGetLastError() == cudaSuccess, "a CUDA error is left");
 }
 
-/* View and CUDA upload can be closed in any order; earlier ones continue to work. */
+/* View, CUDA upload and equalizer can be closed in any order; the view works without the others. */
 TEST(closes_in_any_order)
 {
     static const Shape shape = {AV_PIX_FMT_YUV420P, 64, 48, 0, 0};
@@ -323,7 +323,7 @@ TEST(closes_in_any_order)
     }
 }
 
-/* With an invalid texture CUDA fails; later uploads use the usual way, if possible. */
+/* An invalid texture makes CUDA fail. Frames that are on the host are then uploaded without it. */
 TEST(fails_in_mid_run)
 {
     static const Shape shape = {AV_PIX_FMT_YUV420P, 64, 48, 0, 0};

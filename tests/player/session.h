@@ -13,9 +13,9 @@
 #define LIVENESS_US (CHECK_SLOWER * 30000000)
 
 #define SECOND 1000000
-#define FRAME_US 40000 /* the clip: 11 s at 25 frames a second, small enough to draw quickly */
+#define FRAME_US 40000 /* a frame of the clip, which lasts 11 s */
 
-/* Static, because an abandoned opening of a file may read it after its session has ended. */
+/* Not in Session: a thread that still opens a file may read it after the session has ended. */
 static atomic_int session_stop;
 
 typedef struct Session {
@@ -30,16 +30,16 @@ static inline int64_t session_now(void)
     return (int64_t)(SDL_GetTicks64() * 1000);
 }
 
-/* Opens the player. `arguments`: the command line, NULL at the end. LUMEQ_TEST_BACKEND replaces the
- * backend, which is the CPU. Standard input is no terminal, even if the test is run from one. */
+/* Opens the player. `arguments`: the command line, NULL at the end. The environment variable
+ * LUMEQ_TEST_BACKEND names the backend, by default the CPU. Standard input becomes /dev/null. */
 static inline int session_open(Session *s, const char *const *arguments)
 {
     const char *backend = getenv("LUMEQ_TEST_BACKEND");
     char *argv[32] = {(char *)"lumeq", (char *)"--backend", (char *)(backend ? backend : "cpu"),
                       (char *)"--strength", (char *)"0.8"};
     char text[512];
-    /* A fixed strength turns lift and noise filter off, which cost a sanitizer seconds per frame.
-     */
+    /* With a sanitizer, the lift and the noise filter would take seconds per frame, so a fixed
+     * strength turns them off. */
     int argc = CHECK_SLOWER > 1 ? 5 : 3;
     memset(s, 0, sizeof(*s));
     CHECK(freopen("/dev/null", "r", stdin) != NULL, "no standard input");
@@ -63,8 +63,8 @@ static inline void session_close(Session *s)
 
 #define ARGUMENTS(...) ((const char *const[]){__VA_ARGS__, NULL})
 
-/* SESSION_TEST(name, fails) { ... }: a test of the player in `s`. The expression `fails` opens `s`,
- * and is not 0 if the test cannot run. `s` is closed after the test. */
+/* SESSION_TEST(name, fails) { ... }: defines a test of the player `s`. The expression `fails` opens
+ * `s`; if it is not 0, the body does not run. `s` is closed afterwards. */
 #define SESSION_TEST(name, fails)                                                                  \
     static void name##_in(Session *s);                                                             \
     TEST(name)                                                                                     \
@@ -214,8 +214,8 @@ static inline Grab grab(Session *s)
     return g;
 }
 
-/* Share of pixels that differ, in the middle half of the rows and the columns from `left` to
- * `right` (shares of the width). -1: a picture is missing or the sizes differ. */
+/* The share of pixels that differ in a rectangle: the middle half of the height, and from `left` to
+ * `right`, as shares of the width. -1: a picture is missing or the sizes differ. */
 static inline double difference(const Grab *a, const Grab *b, double left, double right)
 {
     int64_t count = 0, all = 0;
@@ -230,8 +230,8 @@ static inline double difference(const Grab *a, const Grab *b, double left, doubl
     return (double)count / (double)all;
 }
 
-/* Opens the help page and checks that it changes the window. Pauses meanwhile, because a playing
- * picture changes as many pixels. */
+/* Opens and closes the help page, and checks that it changes many pixels. Playing video would do
+ * the same, so the player is paused meanwhile. */
 static inline void wait_for_text(Session *s)
 {
     const int64_t end = session_now() + LIVENESS_US;
