@@ -138,7 +138,8 @@ uint32_t light_factor(const CurveParams *p, uint32_t share, const uint32_t *then
     const size_t count = find_changes(p, now, then, changes);
     if (count < EVEN_CELLS)
         return CURVE_ONE;
-    const uint64_t gain = before ? light_gain(p, before, now, 45) : CURVE_ONE;
+    const size_t percent = count >= MEASURE_CELLS * 9 / 10 ? 45 : 36;
+    const uint64_t gain = before ? light_gain(p, before, now, percent) : CURVE_ONE;
     const int32_t since =
         (int32_t)light_limited((uint32_t)(((uint64_t)(one + *change) << 16) / gain)) - one;
     const uint32_t common = light_limited((uint32_t)(one + haze_common(changes, count, 33, 0)));

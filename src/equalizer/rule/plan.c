@@ -17,6 +17,7 @@ LumeqPlan *lumeq_plan_create(const LumeqParams *params, int64_t lookahead)
         return NULL;
     plan->params = *params;
     plan->lookahead = lookahead;
+    plan->even = CURVE_ONE;
     plan->reference = params->mode != LUMEQ_MODE_OFF && params->reference;
     if (params->deflicker > 0 && !plan->reference)
         plan->flicker = plan_least(FLICKER_RADIUS, lookahead / 2);

@@ -111,7 +111,6 @@ typedef struct PlanCurve {
 /* The curve of an epoch, and the mean CDF of its frames. */
 typedef struct PlanEpoch {
     uint32_t cdf[CURVE_CELLS];
-    uint32_t light[MEASURE_CELLS]; /* HazeState.mean of its first frame */
     PlanCurve curve;
 } PlanEpoch;
 
@@ -138,14 +137,14 @@ struct LumeqPlan {
 
     uint32_t noise; /* last measured, codes of 8 bits, Q16 */
     int32_t noise_known;
-    PlanCurve last;                /* curve of the previous frame */
-    int32_t last_depth;            /* depth of `last`; 0: no curve yet */
-    PlanEpoch epoch;               /* epoch of the previous frame; `last` moves towards its curve */
-    uint32_t alpha;                /* `last` has moved this share of the way, Q16 */
-    uint32_t light[MEASURE_CELLS]; /* moves towards epoch.light like `last` */
-    int32_t change;                /* as in EpochState */
-    PlanEpoch plateau;             /* of the current fade's plateau */
-    int64_t plateau_of;            /* the plateau's frame; -1: no fade */
+    PlanCurve last;     /* curve of the previous frame */
+    int32_t last_depth; /* depth of `last`; 0: no curve yet */
+    PlanEpoch epoch;    /* epoch of the previous frame; `last` moves towards its curve */
+    uint32_t alpha;     /* `last` has moved this share of the way, Q16 */
+    uint32_t even;      /* its factor for light, Q16; stays in fades to black and in flashes */
+    int32_t change;     /* as in EpochState */
+    PlanEpoch plateau;  /* of the current fade's plateau */
+    int64_t plateau_of; /* the plateau's frame; -1: no fade */
 
     CurveResult result;
     CurveWork work;

@@ -97,12 +97,15 @@ static uint32_t evening_of(LumeqPlan *plan, size_t i, const CurveParams *p, uint
                     *last = plan_begins(plan, i) ? f : plan_frame(plan, i - 1);
     const uint32_t *before = last == f || last->flash ? NULL : last->seen.mean;
     const uint32_t asked = (uint32_t)lrint(plan->params.deflicker * CURVE_ONE);
-    if (f->fade)
-        return CURVE_ONE;
-    if (p->lift && f->counted && !f->flash && added > asked)
-        return light_factor(p, added, plan->light, before, f->seen.mean, plan->alpha,
-                            &plan->change);
-    return light_limited(curve_lerp(CURVE_ONE, light_around(plan, i), asked));
+    const int is_lifted = p->lift && f->counted && added > asked;
+    if (f->fade == PLAN_FADE_IN)
+        plan->even = CURVE_ONE;
+    else if (is_lifted && !f->fade && !f->flash)
+        plan->even = light_factor(p, added, plan->last.cleared.mean, before, f->seen.mean,
+                                  plan->alpha, &plan->change);
+    else if (!is_lifted && !f->fade)
+        plan->even = light_limited(curve_lerp(CURVE_ONE, light_around(plan, i), asked));
+    return plan->even;
 }
 
 /* The first frame of the decrease of light that ends at frame `dark`, for fades that are not
@@ -265,7 +268,6 @@ static void make_epoch(LumeqPlan *plan, size_t i, const CurveParams *p, PlanEpoc
     PlanFrame *samples[EPOCH_SAMPLES];
     const int count = epoch_samples(plan, i, epoch->cdf, samples);
     const MeasureShape *s = &plan_frame(plan, i)->shape;
-    memcpy(epoch->light, plan_frame(plan, i)->seen.mean, sizeof(epoch->light));
     mean_haze(samples, count, &epoch->curve.cleared);
     if (p->lift) {
         decide_lift(plan, samples, count, p, &epoch->curve);
@@ -298,8 +300,6 @@ static void move_curve(LumeqPlan *plan, size_t i, const CurveParams *p, const Ti
     const int at_once = plan_begins(plan, i) || plan->last_depth != f->shape.depth;
     const int64_t tau = llrint(plan->params.smooth * 1e9);
     const uint32_t part = plan->alpha = at_once ? CURVE_ONE : lumeq_decay(f->step, tau);
-    for (int cell = 0; cell < MEASURE_CELLS; cell++)
-        plan->light[cell] = curve_lerp(plan->light[cell], plan->epoch.light[cell], part);
     for (int bin = 0; bin < p->bins; bin++)
         last->bin[bin] = curve_lerp(last->bin[bin], to->bin[bin], part);
     for (int tile = 0; grid && tile < tile_count(grid); tile++)
