@@ -947,6 +947,35 @@ TEST(slow_light)
     }
 }
 
+/* Fog that fades to black. */
+static int fog_fades(int frame, int x, int y)
+{
+    const int light = frame < 60 ? 30 : frame < 90 ? 90 - frame : 0;
+    return 16 + (60 + x + (x + y) % 4 * 10) * light / 30;
+}
+
+/* Cleared haze fades with its light, without a jump. */
+TEST(haze_fades)
+{
+    static uint16_t in[96 * 54], out[96 * 54];
+    LumeqParams params = usual();
+    params.mode = LUMEQ_MODE_HAZE;
+    params.strength = 1;
+    const Film f = film(fog_fades, 110);
+    FREED_BY(free_run) Run *run = run_film(&f, &params, LOOKAHEAD);
+    double was = 0;
+    for (int n = 0; n < run->frames; n++) {
+        draw_frame(&f, n, in);
+        const LumeqImage image = image_of(&f, in), result = image_of(&f, out);
+        must(lumeq_apply(context, run->curve[n], &image, NULL, 0, &result, NULL) == 0, "apply");
+        double mean = 0;
+        for (int i = 0; i < f.width * f.height; i++)
+            mean += ((const uint8_t *)out)[i] / (double)(f.width * f.height);
+        CHECK(!n || fabs(mean - was) < 8, "frame %d: the mean changes from %g to %g", n, was, mean);
+        was = mean;
+    }
+}
+
 /* The light of a room doubles within 0.3 s. */
 static int room(int frame, int x, int y)
 {

@@ -62,6 +62,19 @@ static void fade_curve(const CurveParams *p, uint32_t factor, const uint32_t *pl
     }
 }
 
+static void fade_haze(const CurveParams *p, uint32_t factor, const HazeState *plateau,
+                      HazeState *to)
+{
+    const int32_t black = p->black >> (p->depth - 8) << 8;
+    *to = *plateau;
+    for (int i = 0; i < MEASURE_CELLS; i++) {
+        uint32_t *tones[] = {&to->low[i], &to->mean[i], &to->veil[i]};
+        for (int k = 0; k < 3; k++)
+            if ((int32_t)*tones[k] > black)
+                *tones[k] = (uint32_t)(black + ((int64_t)*tones[k] - black) * factor / CURVE_ONE);
+    }
+}
+
 /* `light` (Q24) after a change by the factor to / from; at most 16. */
 static uint64_t next_light(uint64_t light, uint32_t from, uint32_t to)
 {
@@ -320,7 +333,7 @@ static void shape_curve(LumeqPlan *plan, size_t i, const CurveParams *p, const T
     if (f->fade) {
         fade_curve(p, f->factor, plateau->bin, plan->last.bin);
         plan->last.choice = plateau->choice;
-        plan->last.cleared = plateau->cleared;
+        fade_haze(p, f->factor, &plateau->cleared, &plan->last.cleared);
         for (int tile = 0; grid && tile < tile_count(grid); tile++)
             fade_curve(&grid->curve, f->factor, plateau->tile[tile], plan->last.tile[tile]);
         return;
