@@ -855,6 +855,13 @@ static int lamp_on(int frame, int x, int y)
     return y >= 36 && frame >= 40 ? 200 : 30 + (x / 8 + y / 6) % 5 * 6;
 }
 
+/* A lamp, three fifths of the lit cells of a black picture, lights more. */
+static int lamp_in_void(int frame, int x, int y)
+{
+    const int lamp = y >= 24 && y < 36 && x < 72 ? frame >= 40 ? 64 : 40 : 0;
+    return 16 + (y / 6 == 2 ? 20 + x / 8 % 5 * 8 : lamp);
+}
+
 static int noisy_marks_pass(int frame, int x, int y)
 {
     return with_noise(marks_pass(frame, x, y), frame, x, y);
@@ -887,8 +894,8 @@ static double wander(const Film *f, const LumeqParams *params, int64_t lookahead
 /* Still parts keep their light beside passing objects. */
 TEST(never_pumps)
 {
-    static const Draw draws[] = {lamp_passes, noisy_lamp_passes, marks_pass, noisy_marks_pass,
-                                 lamp_on};
+    static const Draw draws[] = {lamp_passes,      noisy_lamp_passes, marks_pass,
+                                 noisy_marks_pass, lamp_on,           lamp_in_void};
     static const struct {
         LumeqMode mode;
         double strength, brightness, deflicker;

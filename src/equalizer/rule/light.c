@@ -126,7 +126,8 @@ uint32_t light_gain(const CurveParams *p, const uint32_t *before, const uint32_t
 {
     int32_t changes[MEASURE_CELLS];
     const size_t count = find_changes(p, now, before, changes);
-    const int32_t back = count < EVEN_CELLS ? 0 : haze_common(changes, count, percent, 0);
+    const size_t out = count < MEASURE_CELLS * 9 / 10 ? 36 : percent;
+    const int32_t back = count < EVEN_CELLS ? 0 : haze_common(changes, count, out, 0);
     return (uint32_t)(((uint64_t)CURVE_ONE << 16) / (uint64_t)((int64_t)CURVE_ONE + back));
 }
 
@@ -138,8 +139,7 @@ uint32_t light_factor(const CurveParams *p, uint32_t share, const uint32_t *then
     const size_t count = find_changes(p, now, then, changes);
     if (count < EVEN_CELLS)
         return CURVE_ONE;
-    const size_t percent = count >= MEASURE_CELLS * 9 / 10 ? 45 : 36;
-    const uint64_t gain = before ? light_gain(p, before, now, percent) : CURVE_ONE;
+    const uint64_t gain = before ? light_gain(p, before, now, 45) : CURVE_ONE;
     const int32_t since =
         (int32_t)light_limited((uint32_t)(((uint64_t)(one + *change) << 16) / gain)) - one;
     const uint32_t common = light_limited((uint32_t)(one + haze_common(changes, count, 33, 0)));

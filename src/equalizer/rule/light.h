@@ -26,17 +26,17 @@ uint32_t light_bin(const CurveParams *p, int bin);
 void light_bins(const CurveParams *p, uint32_t *codes);
 
 /* The number nearest to 1, Q16, between two percentiles of the usable cells' ratios `now` /
- * `before`: `percent` and 100 - `percent`; 50: the median. 1 if few cells are usable. */
+ * `before`: `percent` (50: the median) and 100 - `percent`. 36 instead of `percent` if a tenth of
+ * the cells is too dark or light, so that a lamp in a black picture does not decide. */
 uint32_t light_gain(const CurveParams *p, const uint32_t *before, const uint32_t *now,
                     size_t percent);
 
 /* Returns the factor for codes above black that takes back `share` of the change of light from
  * `then`, the cells' means that the curve is made for, to `now`. `change`, at first 0, is kept
  * between frames: the change so far. Each call multiplies it by the change since `before`, the
- * previous frame (NULL: none), that 55 % of the cells share (64 % of the usable ones, if a tenth of
- * all is too dark or light), and moves it by `alpha` to the change since `then` that two thirds
- * share. The factor takes back only what four fifths share, so passing objects hardly count. All
- * Q16. */
+ * previous frame (NULL: none), light_gain() at 45 %, and moves it by `alpha` to the change since
+ * `then` that two thirds of the cells share. The factor takes back only what four fifths share, so
+ * passing objects hardly count. All Q16. */
 uint32_t light_factor(const CurveParams *p, uint32_t share, const uint32_t *then,
                       const uint32_t *before, const uint32_t *now, uint32_t alpha, int32_t *change);
 

@@ -70,7 +70,7 @@ typedef struct PlanFrame {
     uint32_t distance; /* of the CDFs, as in curve_compare() */
     uint32_t moved;    /* enough of the picture changed for a cut, as in curve_compare() */
     uint32_t change;   /* mean difference of the cells, as a share of the range */
-    uint32_t gain;     /* ratio of the light, median over the cells */
+    uint32_t gain;     /* of the light, see light_gain() */
 
     PlanFade fade;
     uint32_t factor; /* in a fade, Q16: this frame's light as a share of the plateau's */
