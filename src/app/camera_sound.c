@@ -19,7 +19,7 @@ struct CameraSound {
     Writer *writer;
     AVPacket *packet;
     int begun;
-    atomic_int lost;   /* true: the loss of the microphone was reported */
+    atomic_int lost;   /* true after the microphone's loss was reported */
     int64_t until;     /* the sound is written up to here; microseconds of clock_now() */
     int64_t frame_end; /* end of the sink's last frame, in the source's time */
 };
@@ -107,8 +107,6 @@ double camera_sound_level(CameraSound *s)
     const double level = s->lost ? 0 : live_sound_level(microphone_sound(s->microphone));
     return level > 0 ? fmax(1 - 20 * log10(level) / LOWEST_DB, 0) : 0;
 }
-
-/* ---- frames of a run ---- */
 
 static int follow_frame(void *self, Frame *f)
 {

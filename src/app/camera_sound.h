@@ -24,8 +24,8 @@ void camera_sound_use(CameraSound *sound, const Source *source, Writer *writer);
  * to now. The sound starts at the first call with a time. Call from one thread. MEDIA_OUTPUT. */
 int camera_sound_follow(CameraSound *sound, int64_t time, MediaError *error);
 
-/* Completes the sound up to `time`, the end of the last picture, or up to the time of the last
- * camera_sound_follow() if that is later. MEDIA_OUTPUT. */
+/* Completes the sound up to `time` or the time of the last camera_sound_follow(), whichever is
+ * later. `time`: end of the last picture. MEDIA_OUTPUT. */
 int camera_sound_end(CameraSound *sound, int64_t time, MediaError *error);
 
 /* The level from 0 (-60 dB or less) to 1 (0 dB); negative if no sound is recorded. Any thread. */

@@ -42,7 +42,7 @@ static void complete_value(const char *choices)
     }
 }
 
-/* Prints the name at the start of a line from codec_list.h. Other lines start with a blank. */
+/* Prints the name at the start of a line from codec_list.h. */
 static void print_name(const char *line)
 {
     if (islower((unsigned char)*line) || isdigit((unsigned char)*line))

@@ -9,12 +9,11 @@
 
 #define CODES 256 /* number of 8-bit codes */
 
-/* Smaller values are not visible, and not mentioned. */
+/* Smaller values are not visible. */
 #define VISIBLE_LIFT 1.05
 #define VISIBLE_STRENGTH 0.15
 #define VISIBLE_CHANGE 1.0 /* in 8-bit codes */
 #define VISIBLE_CLEARED 0.1
-
 #define VISIBLE_NOISE 1.0 /* in 8-bit codes */
 
 /* Maximum number of kinds in a line. Each after the first needs MIN_PERCENT of the frames. */
@@ -23,10 +22,9 @@
 
 #define MORE " (--strength 1 or --profile fog does more)"
 
-/* Brightness of a picture. */
 typedef struct Light {
     double mean; /* 0: black, 1: white */
-    double peak; /* largest share of samples in three neighbouring codes that are not dark */
+    double peak; /* largest share of samples in any three neighbouring codes above the dark ones */
 } Light;
 
 /* Returns the level of an 8-bit code: 0 for black, 1 for white. */
@@ -67,7 +65,7 @@ static Light measure_light(const LumeqFrameStats *s, LumeqTransfer transfer, int
     return light;
 }
 
-/* Finds the kind of picture. The thresholds are in the middle of the transitions of rule/lift.c. */
+/* The thresholds of `peak` and `dark` lie in the middle of transitions of rule/lift.c. */
 static DecisionKind find_kind(const LumeqFrameStats *s, const Light *light)
 {
     if (s->lift >= VISIBLE_LIFT)
@@ -85,7 +83,6 @@ static DecisionKind find_kind(const LumeqFrameStats *s, const Light *light)
     return s->strength < VISIBLE_STRENGTH ? DECISION_FINE : DECISION_DULL;
 }
 
-/* See Decision.change. */
 static double mean_change(const LumeqFrameStats *s, int depth)
 {
     const double code = (double)(1 << depth) / s->bins; /* codes per bin */
@@ -105,7 +102,6 @@ Decision decision_find(const LumeqFrameStats *stats, const LumeqParams *params,
                   .limit = params->limit,
                   .light = params->brightness != 0 || (params->gamma != 0 && params->gamma != 1),
                   .options = options,
-                  /* Filtering noise below one code makes no visible difference. */
                   .denoised = stats->filtered && stats->previous > 0 &&
                               stats->noise * stats->lift >= VISIBLE_NOISE,
                   .dark = stats->dark,
@@ -153,7 +149,7 @@ static const char *situation(const Decision *d)
     }
 }
 
-/* True if the change is not visible. d->change does not include tiles and cleared haze. */
+/* True if the change is not visible. d->change ignores tiles and removed haze. */
 static bool is_hardly_changed(const Decision *d)
 {
     const int tiles = d->mode == LUMEQ_MODE_CLAHE || d->mode == LUMEQ_MODE_HAZE;
@@ -243,8 +239,6 @@ void decision_text(const Decision *d, const char *key, char *text, size_t size)
         snprintf(text + used, size - used, ", %s for more", key);
 }
 
-/* ---- a whole video ---- */
-
 void decisions_add(Decisions *all, const Decision *d)
 {
     Decision *sum = &all->of[d->kind].sum;
@@ -281,7 +275,7 @@ void decisions_text(const Decisions *all, char *text, size_t size)
     text[0] = '\0';
     for (int i = 0; i < MAX_KINDS && used < size; i++) {
         char share[32] = "", line[352];
-        int kind = 0; /* the most frequent one not named yet */
+        int kind = 0; /* the most frequent kind not named yet */
         for (int k = 1; k < DECISION_KINDS; k++)
             if (!named[k] && (named[kind] || all->of[k].frames > all->of[kind].frames))
                 kind = k;

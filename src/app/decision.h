@@ -36,7 +36,7 @@ typedef struct Decision {
 } Decision;
 
 /* Finds out what the equalizer did to a frame. `stats` must have `hist_in`; without `curve` the
- * change is unknown. `params`: the frame's, made from `options`; `depth`: bits per sample. */
+ * change is unknown. `params`: this frame's, made from `options`; `depth`: bits per sample. */
 Decision decision_find(const LumeqFrameStats *stats, const LumeqParams *params,
                        const Options *options, int depth, int full_range);
 

@@ -63,7 +63,6 @@ static int displayed_blend(const Displayed *w, Blender *blender, AVFrame *frame,
     const PictureSteps steps =
         picture_steps(picture_turn_back(w->turn), seen.width, seen.height, 4, canvas->stride);
     const BlendPicture picture = {
-        /* in the order of the stored frame */
         .pixels = canvas->pixels + (seen.y - rect.y) * canvas->stride +
                   (ptrdiff_t)(seen.x - rect.x) * 4 + steps.first,
         .column = steps.column,
@@ -89,7 +88,6 @@ typedef struct FrameOverlay {
     Rect rect; /* of the panel in the displayed picture; {0}: no room */
 } FrameOverlay;
 
-/* May take a while: text_open() searches for fonts. */
 static int overlay_open(FrameOverlay *o, const Options *options, MediaError *error)
 {
     o->scale = options->hist_scale ? PANEL_LOG : PANEL_LINEAR;
@@ -104,7 +102,6 @@ static int overlay_open(FrameOverlay *o, const Options *options, MediaError *err
     return 0;
 }
 
-/* Finds the place of the panel. Warns if there is no room for it; frames then stay unchanged. */
 static int place_panel(FrameOverlay *o, const AVFrame *frame, MediaError *error)
 {
     if (displayed_find(&o->displayed, frame, error) < 0)
@@ -140,7 +137,7 @@ static const Canvas *draw_panel(FrameOverlay *o, const AVFrame *frame, const Lum
         .scope = o->scope,
         .scopes = o->scopes,
     };
-    /* Use the video's clock: the same input gives the same pictures. */
+    /* Use the video's clock, so that the same input gives the same pictures. */
     const int64_t now = av_rescale_q(frame->pts, frame->time_base, AV_TIME_BASE_Q);
     return panel_cache_draw(o->panel, &data, o->rect.width, o->rect.height, o->text, now);
 }
@@ -288,11 +285,9 @@ static int place_both(Comparison *c, const AVFrame *frame, AVFrame *both, MediaE
     return 0;
 }
 
-/*
- * Turns the equalized frame into a comparison: split by a line with the decoded frame left of it,
- * or twice as wide with both frames. Rotated frames are compared as displayed. The seam lies
- * between chroma samples, so the left picture may lose its last column.
- */
+/* Replaces the equalized frame by a comparison: both frames side by side, or the decoded frame left
+ * of a line and the equalized frame right of it. The seam lies between chroma samples, so the left
+ * picture may lose its last column. */
 static int comparison_make(Comparison *c, const AVFrame *decoded, AVFrame *equalized,
                            MediaError *error)
 {
@@ -321,8 +316,6 @@ static int comparison_make(Comparison *c, const AVFrame *decoded, AVFrame *equal
     av_frame_free(&both);
     return ret;
 }
-
-/* ---- both ---- */
 
 struct Drawing {
     int compares;

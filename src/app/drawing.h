@@ -7,7 +7,7 @@
 
 typedef struct Drawing Drawing;
 
-/* Sets *drawing to NULL, which all functions accept, if nothing is to be drawn. MEDIA_INPUT. */
+/* Sets *drawing to NULL if nothing is to be drawn. All functions accept NULL. MEDIA_INPUT. */
 int drawing_open(Drawing **drawing, const Options *options, MediaError *error);
 
 /* A sink that draws into frames. All frames must have the same size and format. Warns if there is

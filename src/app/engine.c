@@ -90,7 +90,7 @@ void engine_encode_on_gpu(Engine *engine)
 int engine_open(Engine *engine, const Options *o, int all_planes, MediaError *error)
 {
     const LumeqConfig config = engine_config(engine, o);
-    /* The input is not known yet; the parameters for it may differ. */
+    /* The input is not known yet, so these parameters may differ from the run's. */
     const LumeqParams params = options_params(o, (OptionsInput){.still = 1});
     const bool must_decode = o->hwdec == OPTIONS_HWDEC_NVDEC;
     char why[256];
@@ -186,8 +186,7 @@ void engine_close(Engine *engine)
     lumeq_context_destroy(&engine->context);
 }
 
-/* From this number of cores on, software decodes faster than the one NVDEC engine that a video can
- * use, at 1080p and 4K alike. */
+/* From this number of cores on, software decodes faster than NVDEC. */
 static const struct {
     enum AVCodecID codec;
     int cores;

@@ -26,21 +26,22 @@ typedef struct Engine {
 } Engine;
 
 /* Returns LumeqConfig.cpu_without. The environment variable LUMEQ_CPU_MASK is the sum of the
- * LUMEQ_CPU_* that the program may use; without it, returns 0: all are allowed. */
+ * LUMEQ_CPU_* that the program may use. Returns 0 (all are allowed) if it is not set. */
 unsigned engine_cpu_without(void);
 
 /* Returns the library's configuration. The engine must not move while a context uses it. */
 LumeqConfig engine_config(Engine *engine, const Options *options);
 
 /* Opens the equalizer, and prepares the GPU to decode if the options ask for it. `all_planes`:
- * decode chroma into pinned memory even if the options do not change it. The engine must not move
- * afterwards. MEDIA_USAGE, MEDIA_INPUT. */
+ * decode chroma into pinned memory even if the options leave chroma unchanged. The engine must not
+ * move afterwards. MEDIA_USAGE, MEDIA_INPUT. */
 int engine_open(Engine *engine, const Options *options, int all_planes, MediaError *error);
 
 /* If a GPU equalizes, keeps frames on it for the encoder. Call before the first frame. */
 void engine_encode_on_gpu(Engine *engine);
 
-/* Sets memory, threads, GPU and codes of a source's decoder, which the engine must outlive. */
+/* Sets memory, threads, GPU and code range of a source's decoder. The engine must outlive the
+ * decoder. */
 void engine_decoder(Engine *engine, const Options *options, const Source *source,
                     DecoderOptions *decoder);
 

@@ -26,8 +26,8 @@
 #include "run/lookahead.h"
 #include "run/run.h"
 
-/* If two decoders share a pipe, the lookahead is shortened so that at most this many bytes wait for
- * the slower one, but not below MIN_LOOKAHEAD nanoseconds. */
+/* Bytes that may wait for the slower of two decoders that share a pipe. The lookahead is shortened
+ * to keep this limit, but not below MIN_LOOKAHEAD nanoseconds. */
 #define PIPE_BYTES (64.0 * (1 << 20))
 #define MIN_LOOKAHEAD INT64_C(200000000)
 
@@ -97,8 +97,7 @@ static int check_output(Run *run)
     return setup_create_writer(&run->writer, &run->writer_options, o, &run->error);
 }
 
-/* Opens the files of --stats and --report. Their endings differ, so they cannot be the same
- * file. */
+/* The endings of --stats and --report differ, so they cannot name the same file. */
 static int open_reports(Run *run)
 {
     const Options *o = run->options;
@@ -164,8 +163,8 @@ static const char *why_no_lookahead(const Run *run, bool *impossible)
     return o->mode == LUMEQ_MODE_OFF ? "--mode off has no curve that follows the picture" : NULL;
 }
 
-/* Sets the length of the lookahead. With -v, logs it, or why curves do not look ahead. MEDIA_USAGE:
- * an option on the command line needs a lookahead, which is impossible in this run. */
+/* Sets the length of the lookahead. MEDIA_USAGE: an option on the command line needs a lookahead,
+ * but this run cannot have one. */
 static int choose_lookahead(Run *run)
 {
     const Options *o = run->options;
@@ -185,8 +184,7 @@ static int choose_lookahead(Run *run)
     return 0;
 }
 
-/* Opens the input. If it is a pipe, the lookahead shares it, and is shortened if the data rate of
- * the video is high. */
+/* Opens the input. With a lookahead, two decoders share a pipe (see PIPE_BYTES). */
 static int open_source(Run *run)
 {
     const Options *o = run->options;
@@ -225,7 +223,7 @@ static int open_input(Run *run)
     if (open_source(run) < 0)
         return run->error.fault;
     engine_decoder(&run->engine, o, run->source, &run->video_options.decoder);
-    if (run->ahead && run->writer) /* two decoders share the cores; each thread holds a frame */
+    if (run->ahead && run->writer) /* two decoders share the cores */
         run->video_options.decoder.threads =
             (int)((o->threads > 0 ? o->threads : process_cores()) + 1) / 2;
     if (run->pipe) /* a pipe cannot be read again after a GPU loss */
@@ -304,7 +302,7 @@ static int look_ahead(Run *run)
 /* ---- the sinks ---- */
 
 /* Counts the frames that a camera dropped (see Missed). If the run must not be faster than real
- * time, waits until a frame is due. */
+ * time, waits until the frame is due. */
 static int keep_time(void *opaque, Frame *f)
 {
     Run *run = opaque;
@@ -347,7 +345,6 @@ static int show_progress(void *opaque, Frame *f)
     return 0;
 }
 
-/* Runs the stages to the end of the input, the first error or a signal. */
 static int process(Run *run)
 {
     if (!run->lookahead)
@@ -433,7 +430,6 @@ static void say_details(const Run *run)
         say(SAY_DETAILS, "%s", memory);
 }
 
-/* Prints the decision about the picture, and the totals. */
 static void say_summary(const Run *run)
 {
     char text[256];
@@ -468,7 +464,7 @@ static void say_missed(const Run *run)
     losses_say_lost(run->source);
 }
 
-/* Completes all files before it renames the first. Returns a fault if the output is missing, or 1
+/* Completes all files before renaming the first. Returns a fault if the output is missing, or 1
  * if the statistics or the report are missing. */
 static int finish_files(Run *run, int partial)
 {
@@ -505,7 +501,7 @@ static int check_lookahead(Run *run, const char *damage)
                       run->source->name);
 }
 
-/* Completes the run after the last frame and prints the summary. Returns the exit code. */
+/* Returns the exit code. */
 static int finish(Run *run)
 {
     char damage[512] = "";
@@ -576,9 +572,8 @@ static int run_all(Run *run, ProgressShare *share)
     if (ret >= 0 && atomic_load(run->stop) == RUN_ON)
         ret = process(run);
     if (atomic_load(run->stop) == RUN_INTERRUPTED && !run->trial) {
-        /* Keeps the written part, even if writing fails. */
         if (error->fault != MEDIA_OUTPUT)
-            *error = (MediaError){0}; /* the signal has caused other errors */
+            *error = (MediaError){0}; /* the signal caused the error */
         (void)finish_files(run, 1);
         run->progress.bytes = run->writer ? writer_bytes(run->writer) : -1;
         progress_end(&run->progress, "interrupted");
@@ -641,7 +636,7 @@ static int run_once(const Options *options, atomic_int *stop, RunResult *result,
         snprintf(result->why, sizeof(result->why), "%s",
                  run.error.fault ? run.error.text : run.damage);
     }
-    /* Close the engine last: it owns the memory of frames. */
+    /* Close the engine last because it owns the memory of frames. */
     virtual_camera_close(&run.virtual);
     camera_sound_close(&run.sound);
     writer_close(&run.writer);

@@ -31,9 +31,9 @@ typedef struct RunResult {
     int is_changed;       /* a camera came back with another size, format or rate */
     double seconds;       /* of video */
     char why[1024];       /* the error, or the damage of the input; "" if neither */
-    char summary[512];    /* not printed; "" if the run failed, or for cameras, which print it */
+    char summary[512];    /* instead of printing it; "" if the run failed or had a camera */
     ProgressShare *share; /* set by the caller: updated during the run; or NULL */
-    Trial *trial; /* set by the caller: write nothing; no progress, summary or errors; or NULL */
+    Trial *trial; /* set by the caller: write no file, progress, summary or errors; or NULL */
 } RunResult;
 
 /* `stop` is RUN_ON; a signal handler may set RUN_INTERRUPTED. Prints messages and returns the exit

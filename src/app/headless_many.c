@@ -25,12 +25,11 @@
 #define LINE_BYTES 4096 /* buffer for a line of messages */
 #define SCREENFUL 20    /* files; in a longer list, not every file gets a line */
 
-/* An input and its output. */
 typedef struct ListedFile {
     char *input, *output;
     char *why;    /* why the input cannot be processed, or NULL */
     int fault;    /* of `why`, as in MediaError */
-    int done;     /* nonzero: an earlier run has made its output */
+    int done;     /* nonzero: an earlier run has made the output */
     uint32_t how; /* see made_how() */
     int code;     /* exit code; -1: not started */
     int64_t size; /* of the input in bytes */
@@ -62,8 +61,8 @@ static bool says_little(const Many *m)
     return m->count > SCREENFUL && !m->options->verbose;
 }
 
-/* Makes the missing folders of an output, and notes them so that those that stay empty are removed
- * at the end. The parent folder of OUTPUT must exist. Returns 0, or -1 with the reason. */
+/* Makes the missing folders of an output and adds them to m->made. The parent folder of OUTPUT must
+ * exist. Returns 0, or -1 with the reason. */
 static int make_folders(Many *m, const char *output, char *why, size_t size)
 {
     char *path = strdup(output);
@@ -172,11 +171,11 @@ static int next_file(void *many)
     return -1;
 }
 
-/* Prints a line about a finished file: its summary and notes. A success leaves out notes that were
- * printed for earlier files; if no note is left and the list is long, it gets no line. */
+/* Prints a line with the summary and notes of a file. After success, omits notes that were already
+ * printed; in a long list, omits a line without notes. */
 static void say_file(Many *m, const ListedFile *file, const TaskAnswer *answer)
 {
-    const bool take_finished = file->code == EXIT_DONE;
+    const bool succeeded = file->code == EXIT_DONE;
     bool has_notes = false;
     char text[LINE_BYTES] = "", notes[sizeof(answer->notes)], *rest = notes;
     memcpy(notes, answer->notes, sizeof(notes));
@@ -185,15 +184,15 @@ static void say_file(Many *m, const ListedFile *file, const TaskAnswer *answer)
         bool is_told = false;
         for (int i = 0; i < m->told.count; i++)
             is_told |= strcmp(m->told.all[i], line) == 0;
-        if (!*line || (take_finished && is_told))
+        if (!*line || (succeeded && is_told))
             continue;
         (void)text_list_add(&m->told, line); /* on failure, the next file repeats it */
         add_text(text, sizeof(text), line);
         has_notes = true;
     }
-    if (take_finished && !has_notes && says_little(m))
+    if (succeeded && !has_notes && says_little(m))
         return;
-    if (take_finished)
+    if (succeeded)
         say(SAY_NORMAL, "%s: %s", media_quote(file->output), text);
     else
         say_failure(file, *text ? text : answer->why);
@@ -216,7 +215,7 @@ static bool end_file(void *many, int number, int code, const TaskAnswer *answer)
     return true;
 }
 
-/* Counts the progress in bytes of input, since durations are only known once files are opened. */
+/* Counts the progress in bytes of input, because unopened files have unknown durations. */
 static void show_progress(void *many)
 {
     Many *m = many;
@@ -233,7 +232,7 @@ static void show_progress(void *many)
     progress_update(p);
 }
 
-/* ---- all of them ---- */
+/* ---- all files ---- */
 
 static void say_total(const Many *m)
 {
@@ -370,7 +369,7 @@ static int take_unreadable(void *opaque, const char *folder, const char *below, 
     return file->why ? 0 : media_no_memory(&m->error, MEDIA_INPUT);
 }
 
-/* Returns 1 for the folder of outputs, which is skipped and noted; else 0. */
+/* Returns 1, to skip a folder, if it is the folder of outputs. */
 static int is_output_folder(void *opaque, const char *path, const struct stat *there)
 {
     Many *m = opaque;
@@ -499,11 +498,7 @@ static int check_existing(Many *m)
     return MEDIA_USAGE;
 }
 
-/*
- * Makes the list; writes nothing. Outputs keep the names of inputs and subfolders, but --format
- * changes the ending. The files of a folder come in natural order, without hidden files and links
- * to folders.
- */
+/* Makes the list; writes nothing. */
 static int list_files(Many *m)
 {
     const Options *o = m->options;

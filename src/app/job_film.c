@@ -95,7 +95,7 @@ void job_film_deepen(JobFilm *f)
     f->params = options_params(&f->options, f->input);
 }
 
-/* Measures the code range of deep gray video when the film is planned, else takes the plan's. */
+/* Planning measures the code range of deep gray video; other steps take it from the plan. */
 static int find_codes(JobFilm *f)
 {
     CodeRange *codes = &f->video.decoder.codes;
@@ -121,14 +121,14 @@ int job_film_open(JobFilm *f, int (*take)(void *opaque, const AVPacket *, MediaE
                   void *opaque)
 {
     const Options *o = &f->options;
-    f->options.hwdec = OPTIONS_HWDEC_NO; /* a GPU does not report damage, which the plan needs */
+    f->options.hwdec = OPTIONS_HWDEC_NO; /* a GPU does not report damage to the plan */
     const WriterOptions before = f->writer_options;
     f->writer_options = setup_writer(o, f->stop);
     f->writer_options.whole = before.whole;
     f->writer_options.whole_opaque = before.whole_opaque;
     f->writer_options.take_encoded = take;
     f->writer_options.take_opaque = opaque;
-    /* With `take`, the output is not written, so that only planning refuses one that exists. */
+    /* With `take`, no output is written, so only planning refuses an existing output. */
     f->writer_options.overwrite |= take && f->plan.part_count;
     f->writer_options.video.closed = 1;
     f->writer_options.video.hint = sandbox_hint(o);

@@ -32,8 +32,8 @@ typedef struct JobFilm {
 /* Prints the versions of the program and its libraries, which must be the same for all steps. */
 void job_program(char *text, size_t size);
 
-/* Reads the plan at `path`, and parses its options and then those of the step, `argv`. The caller
- * zeroes the film except `stop`, and closes it even after a failure. */
+/* Reads the plan at `path`. Parses its options, then the step's (`argv`). The caller zeroes the
+ * film except `stop`, and closes it even after a failure. */
 int job_film_read(JobFilm *film, const char *path, int argc, char **argv);
 
 /* Opens equalizer, input and writer. Sets film->writer_options, except `whole` and `whole_opaque`,

@@ -27,8 +27,8 @@
 
 #define MAX_DECODER_THREADS 16 /* MAX_AUTO_THREADS of FFmpeg */
 
-/* Number of frames to decode before a part: the previous frames that filtering the first frame
- * needs, the frames that deinterlacing these needs, and one more. */
+/* Number of frames to decode before a part. Filtering and deinterlacing its first frame need
+ * previous frames. */
 #define LEAD 6
 
 #define USUAL_SECONDS 60.0 /* of a part */
@@ -68,8 +68,8 @@ static int begin_plan(JobFilm *f)
         !plan->folder || !plan->asked != !*asked ||
         option_arguments(o, text_list_add, &plan->arguments) < 0)
         return media_no_memory(&f->error, MEDIA_OUTPUT);
-    /* Like x264, use 1.5 encoder threads per core, since the threads wait for each other. The
-     * decoder gets as many as in a single run, since they affect how it conceals damage. */
+    /* Like x264, use 1.5 encoder threads per core, because the threads wait for each other. The
+     * number of decoder threads affects how damage is concealed, so it is that of a single run. */
     const int cores = process_cores(), share = cores / FFMAX(plan->jobs, 1);
     plan->encoder_threads = av_clip((3 * share + 1) / 2, 1, MAX_ENCODER_THREADS);
     plan->decoder_threads = cores < 2 ? 1 : FFMIN(cores + 1, MAX_DECODER_THREADS);
@@ -109,7 +109,7 @@ static const char *plan_difference(const JobPlan *there, const JobPlan *plan)
     return NULL;
 }
 
-/* Returns 1 if a plan exists, which becomes the film's; 0: no plan exists, or -y replaces it. */
+/* Returns 1 if an existing plan became the film's, 0 without a plan or if -y replaces it. */
 static int take_existing_plan(JobFilm *f)
 {
     JobPlan there = {0};
@@ -174,7 +174,7 @@ static int64_t next_interval(int64_t time_us)
     return (panel_interval(time_us - 1) + 1) * PANEL_NUMBERS_US;
 }
 
-/* Lists parts of equal duration. The last one has no end, since the length of a film is often an
+/* Lists parts of equal duration. The last part has no end, because the length of a film is often an
  * estimate. A film of unknown length is one part. */
 static int list_parts(JobFilm *f)
 {
@@ -254,7 +254,7 @@ static int measure_part(JobFilm *f, int number, int64_t seek_us, int64_t *frames
                         .take = add_measure,
                         .opaque = &m};
     pass.input.copy = 0;
-    pass.input.span = &span; /* with --frames, the last part may end earlier */
+    pass.input.span = &span;
     if (ret < 0 ||
         record_writer_open(&m.out.out, &f->plan, RECORDS_MEASURES, number, &f->error) < 0 ||
         job_film_source(f, &pass.source, &f->error) < 0 || measure_pass_run(&pass, &f->error) < 0)
@@ -272,9 +272,8 @@ static int measure_part(JobFilm *f, int number, int64_t seek_us, int64_t *frames
 }
 
 /* Opens the measures of a part. `last`: the marks (measure_mark()) of the previous part's last two
- * frames, or NULL. If these frames had other marks when the part was measured, measures it again,
- * from further back, until the marks are equal or decoding began at the start of the film. Also
- * measures a damaged part once more. */
+ * frames, or NULL. If the part was measured after frames with other marks, measures it again from
+ * earlier positions. Measures a damaged part again once. */
 static int open_measures(JobFilm *f, int part, const uint32_t last[2], FrameReader *reader,
                          PartMeasures *measures)
 {
@@ -301,7 +300,7 @@ typedef struct Gathered {
     DamageReport damage;
 } Gathered;
 
-/* Completes the plan's parts from their measures, and removes those without frames. */
+/* Completes the plan's parts from their measures, and removes parts without frames. */
 static int gather(JobFilm *f, Gathered *all)
 {
     const int64_t most = f->options.frames >= 0 ? f->options.frames : INT64_MAX;
@@ -347,7 +346,7 @@ static LumeqMoment moment_of(const JobPlan *plan, const MeasuredFrame *frame, in
                            plan->time_base);
 }
 
-/* Counts the frames that a lookahead would see first, and those of them that need filtering. */
+/* Counts the frames that a lookahead would see first, and how many of them need filtering. */
 static int survey(JobFilm *f, FilmMeasures in, FramesSeen *seen)
 {
     const int64_t lookahead = options_lookahead(&f->options);
@@ -367,8 +366,8 @@ static int survey(JobFilm *f, FilmMeasures in, FramesSeen *seen)
     return ret;
 }
 
-/* Decides --pix-fmt auto10 like headless.c. If the output is deeper, opens the encoder again, since
- * deeper frames may need another encoder. */
+/* Decides --pix-fmt auto10 like headless.c. If the output is deeper, opens the encoder again,
+ * because deeper frames may need another encoder. */
 static int choose_depth(JobFilm *f, FilmMeasures in)
 {
     FramesSeen seen = {0};
@@ -469,7 +468,6 @@ static int plan_curves(JobFilm *f, FilmMeasures in)
     return ret >= 0 && *text && !plan->picture ? media_no_memory(&f->error, MEDIA_OUTPUT) : ret;
 }
 
-/* Finishes the plan from the measures of its parts. */
 static int finish_plan(JobFilm *f)
 {
     const Options *o = &f->options;
@@ -515,7 +513,7 @@ static int list_film(JobFilm *f)
     const char *folder = f->plan.folder;
     if (open_film(f) < 0 || try_encoder(f) < 0)
         return f->error.fault;
-    (void)unlink(job_path(folder, "plan").text); /* first, since it needs the other files */
+    (void)unlink(job_path(folder, "plan").text); /* first, because a plan needs the other files */
     job_folder_clear(folder);
     const int ret = job_folder_make(folder, &f->error) < 0 || list_parts(f) < 0
                         ? f->error.fault

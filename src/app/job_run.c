@@ -25,7 +25,7 @@
 #include "media/output/output_file.h"
 #include "media/process.h"
 
-/* Every run keeps at least this many cores busy: measured with ffv1, whose encoder has 4 slices. */
+/* Every run keeps at least this many cores busy. For example, ffv1 encodes 4 slices at once. */
 #define CORES_OF_RUN 4
 
 #define MAX_TEXT 64    /* bytes of "part N: " */
@@ -41,17 +41,17 @@ typedef struct JobRun {
     pid_t pid;
     JobFilm film;
     const char *path; /* of the plan */
-    bool is_planned;  /* the plan exists */
+    bool is_planned;
     int step;
     int next, count; /* the next part; the number of parts (1 for a step of the whole film) */
     int existing;    /* parts that were written before */
     int64_t done;    /* frames of parts that are done */
-    bool has_said;   /* true: a note about a part was shown; no further ones are */
+    bool has_said;   /* a note about a part was shown; further notes are not */
     int code;        /* exit code of joining, or of the run that made the output */
     TaskPool pool;
 } JobRun;
 
-/* Runs in a child process. If the parent used CUDA, the children that it forks later could not. */
+/* Runs in a child process. If the parent used CUDA, its later children could not use it. */
 static int count_gpus(void *opaque, int pipe)
 {
     char why[128];
@@ -180,7 +180,7 @@ static int run_step_of(void *run, int part, int slot, ProgressShare *share, Task
         .local = true,
         .progress = {.style = PROGRESS_NONE, .share = share, .started = r->film.progress.started}};
     int code = EXIT_DONE;
-    /* If the parent is killed, end at once: the next run may use the same files. */
+    /* If the parent is killed, end at once, because the next run may use the same files. */
     (void)signal(SIGUSR1, end_at_once);
     (void)prctl(PR_SET_PDEATHSIG, SIGUSR1);
     if (getppid() != r->pid)
@@ -280,7 +280,6 @@ static int run_step(JobRun *r, int step)
     return f->error.fault ? f->error.fault : atomic_load(r->stop) == RUN_ON;
 }
 
-/* Reads the plan that a process has written. */
 static int read_plan(JobRun *r)
 {
     JobFilm *f = &r->film;
@@ -369,7 +368,7 @@ int job_run(const Options *options, atomic_int *stop)
 
 /* ---- the commands of the steps ---- */
 
-/* Variables in which schedulers pass the number of a task, and the number of their first task. */
+/* Environment variables with a scheduler's task number, and the number of its first task. */
 static const struct {
     const char *name;
     int first;

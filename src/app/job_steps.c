@@ -234,7 +234,7 @@ int job_step_segment(JobFilm *f, int part)
     return ret;
 }
 
-/* ---- the whole ---- */
+/* ---- joining ---- */
 
 typedef struct Joining {
     JobFilm *film;
@@ -317,7 +317,7 @@ static int join_all(Joining *j)
 }
 
 /* Called just before the film gets the output's name. If this join is killed afterwards, the next
- * one learns from the note in JOB_JOINING that the output is complete. */
+ * join learns from the note in JOB_JOINING that the output is complete. */
 static int complete_join(void *joining, const struct stat *whole, MediaError *error)
 {
     Joining *j = joining;

@@ -27,7 +27,7 @@
 #include "player/sound/microphone.h"
 
 static atomic_int stop = RUN_ON;
-static TextList own; /* copies of arguments with secrets */
+static TextList own; /* URLs of the command line, with their secrets */
 
 static int print_gpus(void)
 {
@@ -112,7 +112,6 @@ static void print_microphones(void)
     text_list_free(&names);
 }
 
-/* Hardware encoders come first; --doctor shows which of them work. */
 static void print_encoders(void)
 {
     for (int hardware = 1; hardware >= 0; hardware--) {
@@ -245,8 +244,7 @@ static int run(Options *options)
                            : headless_run(options, &stop, NULL);
 }
 
-/* If a thread is still opening a file, skips exit handlers, since they would free what that
- * thread uses. */
+/* If a thread is still opening a file, skips exit handlers, because they free what it uses. */
 static int end_program(int code)
 {
     if (source_opening_is_abandoned()) {

@@ -133,9 +133,9 @@ static int take_file(void *opaque, const char *path, const char *below, const st
     return file_list_add(a->files, path, a->options->shuffle);
 }
 
-/* Adds a file, or the videos in a folder. Recognizes videos by name, since opening every file would
- * delay the first one. A folder without videos is added itself, since it may hold pictures. Skips
- * unreadable subfolders. Returns -1 if out of memory. */
+/* Adds a file, or the videos in a folder. Recognizes videos by name, because opening every file
+ * would take long. Adds a folder without videos itself, because it may hold pictures. Returns -1 if
+ * out of memory. */
 static int add_files(FileList *files, const Options *options, const char *path)
 {
     struct stat there;
@@ -358,7 +358,7 @@ static const char *input_path(const Play *p)
     return p->files.count ? p->files.entries[p->files.at].path : p->options->input;
 }
 
-/* Reports an unusable file of the list and selects the next one. */
+/* Reports an unusable file of the list and selects the next file. */
 static int skip_file(Play *p, MediaError *error)
 {
     say(SAY_ERRORS, "%s", error->text);
@@ -632,8 +632,8 @@ static int finish(Play *p)
     return state.ended ? EXIT_DAMAGED : EXIT_DONE;
 }
 
-/* Opens and plays the inputs. Returns the exit code. *failed gets the reason if nothing was played
- * because of an input. */
+/* Opens and plays the inputs. Returns the exit code. *failed gets an input's error if no frame was
+ * shown. */
 static int play_inputs(const Options *options, atomic_int *stop, StartWindow *start,
                        MediaError *failed)
 {
@@ -647,7 +647,7 @@ static int play_inputs(const Options *options, atomic_int *stop, StartWindow *st
     int code = EXIT_INTERRUPTED, on = RUN_ON;
     const int interrupted = atomic_load(stop) == RUN_INTERRUPTED;
     int unwritten = play ? window_recording_end(&play->recording, interrupted) : 0;
-    /* Only after the recording has ended, since RUN_OVER would cut off a recording into a pipe. */
+    /* Only after the recording has ended, because RUN_OVER cuts off a recording into a pipe. */
     atomic_compare_exchange_strong(stop, &on, RUN_OVER);
     if (play && ret >= 0) {
         const int fault = end_rows(play, interrupted);

@@ -11,7 +11,7 @@
 typedef struct Play Play;
 
 /* Opens the input and the window. The run ends when `stop` is not RUN_ON; `stop` and `options` must
- * outlive it. Returns 0, or a fault with a NULL *play. */
+ * outlive *play. Returns 0, or a fault with a NULL *play. */
 int play_open(Play **play, const Options *options, atomic_int *stop, MediaError *error);
 
 /* The player; valid until play_close(). */

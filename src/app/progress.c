@@ -11,7 +11,7 @@
 #define BAR_INTERVAL 0.1 /* seconds between updates */
 #define JSON_INTERVAL 0.5
 #define BAR_WIDTH 24    /* columns */
-#define PAINT_BYTES 32  /* for the escape sequences of its colours */
+#define PAINT_BYTES 32  /* for the escape sequences of the bar's colours */
 #define MIN_BAR_WIDTH 8 /* with less room, no bar is shown */
 #define TEXT_COLUMNS 62 /* of the text beside the bar */
 

@@ -38,9 +38,8 @@ typedef struct Progress {
 
     ProgressShare *share; /* also updated; or NULL */
 
-    /* Monotonic times in seconds: the start of the run (progress_start() keeps one that is set),
-     * and the last update. */
-    double started, shown;
+    /* Monotonic times in seconds. progress_start() sets `started` unless the caller has set it. */
+    double started, shown; /* start of the run; last update */
 } Progress;
 
 void progress_start(Progress *progress);

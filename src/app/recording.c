@@ -22,26 +22,26 @@
 #include "run/queue.h"
 #include "run/run.h"
 
-/* The queue holds two seconds at 30 fps, so that a disk may stall briefly, but at most QUEUE_BYTES:
- * a 4K frame has 12 MB. */
+/* The queue holds two seconds at 30 fps, so that a disk may stall briefly. QUEUE_BYTES limits large
+ * frames: a 4K frame has 12 MB. */
 #define QUEUE_LENGTH 60
 #define QUEUE_BYTES (192 << 20)
 
-/* Niceness of the writing thread and the encoder's threads: the preview has priority. */
+/* Niceness of the writing thread and the encoder's threads, so that the preview has priority. */
 #define NICE 5
 
 #define TICK_US 1000000 /* between writes of sound while no frames come */
 #define MAX_NAMES 100   /* limit of the number in names such as "talk-2.mkv" */
 
 typedef struct RecorderState {
-    int64_t frames, dropped; /* written frames, and dropped ones */
+    int64_t frames, dropped; /* `frames`: written */
     int64_t length_us;       /* recorded so far */
     int64_t bytes;           /* of the file, -1: unknown */
     int done;                /* the thread has ended, so closing does not wait */
 } RecorderState;
 
-/* Encodes and writes a file in a thread of its own, so that a window never waits for the encoder:
- * frames that come too fast are dropped and counted. */
+/* Encodes and writes a file in a thread of its own, so that a window never waits for the encoder.
+ * Drops frames that come too fast. */
 struct Recorder {
     const Options *options;
     const char *path; /* OUTPUT, or `name` */
@@ -67,8 +67,6 @@ struct Recorder {
     pthread_mutex_t lock;
     RecorderState state; /* protected by `lock` */
 };
-
-/* ---- end ---- */
 
 /* Ends the queue. The thread then completes the file, as NAME.partial.EXT if `partial`. */
 static void end_recorder(Recorder *w, int partial)
@@ -114,8 +112,8 @@ static void describe_file(const Recorder *w, char *line, size_t size)
                  *video ? "; " : "", video);
 }
 
-/* Waits until the file is complete, and frees the recorder, which may be NULL. `line` describes the
- * file, or is "". MEDIA_OUTPUT, MEDIA_USAGE. */
+/* Waits until the file is complete, and frees the recorder, which may be NULL. `line` (or NULL)
+ * gets a description of the file, or "". MEDIA_OUTPUT, MEDIA_USAGE. */
 static int close_recorder(Recorder **writer, char *line, size_t size, MediaError *error)
 {
     Recorder *w = *writer;
@@ -137,8 +135,6 @@ static int close_recorder(Recorder **writer, char *line, size_t size, MediaError
     *writer = NULL;
     return ret;
 }
-
-/* ---- begin ---- */
 
 static WriterOptions writer_options(const Options *o, const char *path, int named,
                                     const atomic_int *stop)
@@ -561,7 +557,6 @@ static int follow_writer(Raw *r)
     return state.done;
 }
 
-/* Records up to --frames packets. */
 static void pass_packets(Raw *r)
 {
     const int64_t most = r->options->frames >= 0 ? r->options->frames : INT64_MAX;

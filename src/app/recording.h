@@ -41,7 +41,7 @@ int window_recording_takes_frames(WindowRecording *recording);
 void window_recording_frame(WindowRecording *recording, const AVFrame *frame,
                             const LumeqFrameStats *stats);
 
-/* The same for a packet of the source, which is recorded only with --record-raw. */
+/* Records a packet of the source; only with --record-raw. Thread-safe. */
 void window_recording_packet(void *recording, const AVPacket *packet);
 
 /* See PlayerHost.record. */

@@ -164,8 +164,6 @@ static void read_state(const char *path, State *s)
     free_state(s);
 }
 
-/* ---- opening ---- */
-
 Remembered *remembered_open(void)
 {
     Remembered *r = calloc(1, sizeof(*r));
@@ -188,8 +186,6 @@ void remembered_close(Remembered **remembered)
     *remembered = NULL;
 }
 
-/* ---- settings ---- */
-
 void remembered_apply(const Remembered *r, WindowSettings *settings)
 {
     Options *now = &settings->now;
@@ -208,8 +204,6 @@ RememberedWindow *remembered_window(Remembered *r)
 {
     return &r->state.window;
 }
-
-/* ---- positions ---- */
 
 int64_t remembered_position(const Remembered *r, const char *path, const struct stat *file)
 {

@@ -44,12 +44,10 @@ Sink run_report_sink(RunReport *r)
     return (Sink){.self = r, .frame = take_frame};
 }
 
-/* ---- the end ---- */
-
 static int write_about(RunReport *r, const TextList *arguments, int partial, MediaError *why)
 {
     const Options *o = r->options;
-    /* Names only the files, since folders may be private. */
+    /* Omit the folders, because they may be private. */
     const char *input = o->input ? file_name_base(o->input) : NULL;
     const char *output = o->output ? file_name_base(o->output) : NULL;
     char program[64];
@@ -57,7 +55,7 @@ static int write_about(RunReport *r, const TextList *arguments, int partial, Med
         input = "a camera";
     else if (strcmp(o->input, "-") == 0)
         input = "standard input";
-    else if (options_is_url(o)) /* which may contain secrets */
+    else if (options_is_url(o)) /* a URL may contain secrets */
         input = "a stream from the network";
     snprintf(program, sizeof(program), "lumeq %d.%d.%d", LUMEQ_VERSION_MAJOR, LUMEQ_VERSION_MINOR,
              LUMEQ_VERSION_PATCH);

@@ -13,7 +13,7 @@
 typedef struct RunReport RunReport;
 
 /* Opens the report, or sets NULL without --report; the other functions accept NULL. The options
- * must outlive it. Returns like report_open(). */
+ * must outlive the report. Returns like report_open(). */
 int run_report_open(RunReport **report, const Options *options, const struct stat *input,
                     const atomic_int *stop, MediaError *error);
 
@@ -27,7 +27,7 @@ void run_report_write(RunReport *report, int partial);
  * nothing for a partial file without frames. Returns 0, or MEDIA_OUTPUT after a message. */
 int run_report_commit(RunReport *report, int partial);
 
-/* The name of the committed file, or NULL. Valid until it is closed. */
+/* The name of the committed file, or NULL. Valid until the report is closed. */
 const char *run_report_name(const RunReport *report);
 
 /* Removes the file unless it was committed. *report may be NULL. */

@@ -11,8 +11,6 @@
 /* A camera's frame that is older than this when it is written has waited for the encoder. */
 #define LATE_US 200000
 
-/* ---- each frame ---- */
-
 static int count_frame(void *self, Frame *f)
 {
     RunFigures *r = self;
@@ -61,7 +59,7 @@ void figures_say_details(const RunFigures *r, int planned)
 /* ---- frames of a camera ---- */
 
 /* Counts frames that are missing after a frame that was written late. The driver's count of lost
- * frames is of no use: it increases when a frame is read, before that frame is written. */
+ * frames cannot be used, because it increases before the late frame is written. */
 void losses_count_missed(Missed *missed, const Source *source, int64_t time_us)
 {
     const AVRational rate = camera_setting(source->camera)->rate;

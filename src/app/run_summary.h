@@ -19,7 +19,7 @@ typedef struct Pumping {
     int64_t count; /* number of differences in each sum */
 } Pumping;
 
-/* Set `params`, and `options`, from which they were made; the rest is 0. */
+/* Set `params`, and the `options` that they were made from. The rest is 0. */
 typedef struct RunFigures {
     const LumeqParams *params;
     const Options *options;
@@ -57,8 +57,8 @@ void losses_say_missed(const Missed *missed, const char *why);
 /* Logs with -v how many frames the camera's driver lost. */
 void losses_say_lost(const Source *source);
 
-/* Returns 1, with a sentence in `text`, if the source is a camera that disappeared, unless
- * --frames had been reached. `frames`: number of frames so far. */
+/* Returns 1, with a sentence in `text`, if the source is a camera that disappeared before
+ * --frames was reached. `frames`: number of frames so far. */
 int losses_camera_gone(const Source *source, int64_t frames, const Options *options, char *text,
                        size_t size);
 
