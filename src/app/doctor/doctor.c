@@ -46,8 +46,8 @@ typedef struct Section {
     char hint[512];  /* how to fix it, in one line, or "" */
 } Section;
 
-/* Sets verdict, state and hint unless `state` is NULL, and appends a line of text unless it is
- * empty. `hint` may be NULL. Control characters in the text are escaped. */
+/* Appends a line of text unless the line is empty; escapes control characters. If `state` is not
+ * NULL, also sets verdict, state and hint (may be NULL). */
 __attribute__((format(printf, 5, 6))) static void
 put(Section *s, Verdict verdict, const char *state, const char *hint, const char *format, ...)
 {
@@ -219,7 +219,7 @@ static bool is_denied(const char *node)
     return denied;
 }
 
-/* `why`: the library's reason. Except for no-cuda, the hint in a container is `--gpus all`. */
+/* `why`: the library's reason. */
 static void put_no_gpu(Section *s, const char *why)
 {
     const char *hint = "update the driver, or restart the machine; nvidia-smi shows if it works";
@@ -287,7 +287,7 @@ static const struct {
 } nvdec_codecs[] = {
     {"h264", 4, 8}, {"hevc", 8, 10}, {"vp8", 9, 8}, {"vp9", 10, 10}, {"av1", 11, 10}};
 
-/* Looks up a function of `library`, which may be NULL. Returns false if it is missing. */
+/* Looks up a function of `library`, which may be NULL. Returns false if the function is missing. */
 static bool find(void *library, const char *name, void *function)
 {
     void *found = library ? dlsym(library, name) : NULL;
@@ -295,7 +295,7 @@ static bool find(void *library, const char *name, void *function)
     return found != NULL;
 }
 
-/* Asks NVDEC of the first GPU about each codec and depth, which needs a CUDA context. */
+/* Asks the first GPU's NVDEC about each codec and depth. This needs a CUDA context. */
 static void probe_nvdec(Section *s)
 {
     void *cuda = dlopen("libcuda.so.1", RTLD_NOW | RTLD_LOCAL);
@@ -368,7 +368,6 @@ static void probe_encoders(Section *s)
         put(s, BROKEN, "none", hint, "this FFmpeg has no video encoder");
 }
 
-/* Lists only encoders that work; `lumeq --vcodec help` shows why the others do not. */
 static void probe_hardware_encoders(Section *s)
 {
     char works[512] = "";
@@ -530,7 +529,6 @@ static int answer(void *probe, int output)
     _exit(write(output, &section, sizeof(section)) != sizeof(section));
 }
 
-/* Runs all probes at once. Reports those that hang or crash. */
 static void run_probes(Section sections[PROBES])
 {
     Process processes[PROBES];
@@ -571,7 +569,6 @@ static void run_probes(Section sections[PROBES])
 #define MAX_WIDTH 100 /* longer lines are hard to read */
 #define INDENT 22     /* column of the findings */
 
-/* `paints`: use colours. */
 static void print_section(const char *name, const Section *s, int width, bool paints)
 {
     static const char *const words[] = {[ABSENT] = "--", [WORKS] = "ok", [BROKEN] = "!!"};
@@ -610,7 +607,7 @@ static void print_as_text(const Section sections[PROBES], bool works, bool paint
     puts(".\n");
 }
 
-/* Prints a JSON string. The text has no control characters but line ends. */
+/* Prints a JSON string. The text has no control characters except line ends. */
 static void print_quoted(const char *text)
 {
     putchar('"');
