@@ -126,8 +126,8 @@ static int take_lines(Lines *l, char *text)
     return 0;
 }
 
-/* Reads the lines twice: first to find the profile, whose settings the other lines override. A
- * profile on the command line replaces the file's. */
+/* Reads the lines twice, because other lines override the settings of the profile. A profile on the
+ * command line replaces the file's. */
 static int take_text(Lines *lines, char *text)
 {
     Options trial = *lines->options;
@@ -151,8 +151,8 @@ static int take_text(Lines *lines, char *text)
     return take_lines(lines, text);
 }
 
-/* Returns NULL with errno on failure; errno is 0 for a pipe or terminal, which could block. Accepts
- * /dev/null, the usual way to name an empty file. */
+/* Returns NULL with errno on failure. Refuses pipes and terminals (errno 0), which could block.
+ * Accepts /dev/null, the usual way to name an empty file. */
 static FILE *open_settings(const char *path)
 {
     struct stat about, null;

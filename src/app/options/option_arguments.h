@@ -6,9 +6,8 @@
 
 #include "app/options/option_table.h"
 
-/* Calls `take` with an argument for each option that plans store and whose value differs from the
- * profile's or, if the profile does not set it, from the default. Returns 0, a negative value of
- * `take`, or -1: a value is too long. */
+/* Calls `take` with "--name=value" for each option of a plan whose value is neither set by the
+ * profile nor the default. Returns 0, a negative value of `take`, or -1: a value is too long. */
 int option_arguments(const Options *options, int (*take)(void *opaque, const char *argument),
                      void *opaque);
 
@@ -20,7 +19,7 @@ const char *option_value_text(const Option *option, const void *field, char *tex
  * this value. */
 void option_print_given(const Options *options, const char *name, char *text, size_t size);
 
-/* True if option_arguments() could produce this argument. Plans with any other are refused. */
+/* True if option_arguments() could produce this argument. */
 bool option_arguments_is_planned(const char *argument);
 
 /* True if the option with this name of `n` bytes may differ between the steps of a job. */

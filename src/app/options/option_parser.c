@@ -27,7 +27,7 @@ typedef struct OptionNames {
 
 /*
  * In this file, given[i] is 1 if option_table[i] is on the command line. Options without effect on
- * the run are refused only there: a settings file may set options for other runs. Unless noted,
+ * the run are refused only there, because a settings file may be for other runs. Unless noted,
  * functions that return int return 0, or -1 with one sentence in `refusal`.
  */
 
@@ -121,8 +121,8 @@ static int refuse_rivals(const Options *options, const char *file, const Refusal
 
 #define IN_PARTS "has no effect on a film in parts (--jobs, --resume, lumeq plan)"
 
-/* Advances *list, option names separated by blanks, to the first name that is on the command line.
- * Returns the length of that name, or 0. */
+/* Advances *list to the first name that is on the command line. Returns its length, or 0. Blanks
+ * separate the names. */
 static int find_given(const char **list, const unsigned char *given)
 {
     char name[32];
@@ -298,8 +298,8 @@ static int check_inputs(const Options *options, const unsigned char *given,
 
 /* ---- a film in parts; --sample; --lookahead; --stats and --report ---- */
 
-/* Refuses inputs that cannot be opened several times and read from any place. Devices are refused
- * for --sample only, since the steps of a job refuse them when opening the input. */
+/* Refuses inputs that cannot be opened several times and read from any place. Refuses devices only
+ * for --sample, because the steps of a job do so when they open the input. */
 static int check_film(const Options *o, const char *option, const Refusal *refusal)
 {
     struct stat file;
@@ -436,7 +436,7 @@ static int unknown_option(const Parser *p, const char *arg)
     for (int i = 0; n > 0 && i < COUNT(habits); i++)
         if (strstr(habits[i][0], listed))
             return refuse(&p->refusal, "%.*s%s", (int)(name + n - arg), arg, habits[i][1]);
-    if (n > 1) /* other programs accept -crf */
+    if (n > 1) /* also names with one dash, such as -crf */
         near = option_nearest(name, n);
     if (near)
         return refuse(&p->refusal,
@@ -563,7 +563,7 @@ static int parse(Parser *p, int argc, char **argv)
     if (take_arguments(p, argc, argv) < 0)
         return -1;
     if (options->input && options->output && !options_many(options) &&
-        stat(options->output, &there) == 0 && S_ISDIR(there.st_mode)) { /* like cp, write into it */
+        stat(options->output, &there) == 0 && S_ISDIR(there.st_mode)) { /* like cp */
         options->output = p->output_folder = text_print("%s/", options->output);
         if (!options->output)
             return refuse(&p->refusal, "out of memory");

@@ -38,7 +38,7 @@ enum {
     OPTION_COMMON = 1,    /* is in the short help */
     OPTION_ONCE = 2,      /* describes a single run: refused in a settings file */
     OPTION_WINDOW = 4,    /* is for the window: refused for a film in parts */
-    OPTION_UNPLANNED = 8, /* is not in a job's plan; nor are those of the window and the machine */
+    OPTION_UNPLANNED = 8, /* is not in a job's plan, like OPTION_WINDOW and OPTION_MACHINE */
     OPTION_MACHINE = 16,  /* is about the machine or messages; may differ between steps of a job */
 };
 
@@ -76,8 +76,6 @@ const Option *option_nearest(const char *name, size_t n);
 int name_distance(const char *typed, size_t n, const char *name, size_t length);
 
 #define NOT_SIMILAR 1000 /* above all distances */
-
-/* ---- option profile ---- */
 
 /* An option without dashes, and its value. */
 typedef struct ProfileSetting {

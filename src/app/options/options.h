@@ -100,7 +100,7 @@ typedef struct Options {
 
     int64_t from_us, to_us, frames, max_pixels;
     int network, no_network, allow_playlists, force_dovi;
-    int sandbox; /* an OptionsSwitch; AUTO: as far as the kernel can; ON: fully, or fail */
+    int sandbox; /* an OptionsSwitch; ON: fail if the kernel cannot limit the run fully */
     const char *password_file;
     double network_timeout, open_timeout;
     int reconnect, no_reconnect; /* `reconnect`: -1: only live streams */
@@ -154,8 +154,8 @@ typedef struct Options {
 
 Options options_default(void);
 
-/* Fills in defaults, settings file and argv. Returns 0, or -1 with one sentence in `text`. The
- * caller frees `options`, also after a failure; `color` is then the one read so far. */
+/* Fills in defaults, settings file and argv. Returns 0, or -1 with one sentence in `text` and the
+ * `color` read so far. The caller frees `options` in both cases. */
 int options_parse(Options *options, int argc, char **argv, char *text, size_t text_size);
 
 /* Like options_parse(), for `lumeq plan`. */
@@ -172,7 +172,7 @@ bool options_many(const Options *options);
 /* True if INPUT is a URL that may be opened, and no file has that name. */
 bool options_is_url(const Options *options);
 
-/* The same for `path`. */
+/* Like options_is_url(), for `path`. */
 bool options_opens_url(const Options *options, const char *path);
 
 /* stat() of an input or output; "-" is the standard stream `standard`. Returns 0 or -1. */
@@ -208,7 +208,7 @@ typedef struct OptionsInput {
 /* The lookahead of a run that has one, in nanoseconds. */
 int64_t options_lookahead(const Options *options);
 
-/* Converts options to parameters of the equalizer; the only place that does. */
+/* Converts options to parameters of the equalizer. */
 LumeqParams options_params(const Options *options, OptionsInput input);
 
 /* Prints the help to standard output, wrapped for the terminal. */
