@@ -174,7 +174,7 @@ static int choose_lookahead(Run *run)
         return media_fail(&run->error, MEDIA_USAGE, "%s needs an input that can be read ahead: %s",
                           o->lookahead_for, why);
     if (why && impossible && o->deflicker > 0)
-        say(SAY_WARNINGS, "ignoring deflicker of the settings file, which needs a lookahead: %s",
+        say(SAY_WARNINGS, "the settings file's deflicker needs a lookahead and is ignored: %s",
             why);
     run->ahead = why ? 0 : options_lookahead(o);
     if (why)

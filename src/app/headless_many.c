@@ -498,7 +498,6 @@ static int check_existing(Many *m)
     return MEDIA_USAGE;
 }
 
-/* Makes the list; writes nothing. */
 static int list_files(Many *m)
 {
     const Options *o = m->options;

@@ -605,7 +605,7 @@ void play_close(Play **play)
     *play = NULL;
 }
 
-/* Prints details of the run. Returns the exit code. */
+/* Returns the exit code. */
 static int finish(Play *p)
 {
     char damage[512], lost[64] = "";

@@ -12,7 +12,7 @@
 struct RunReport {
     const Options *options;
     Report *report;
-    int failed; /* writing failed */
+    int failed;
 };
 
 int run_report_open(RunReport **report, const Options *options, const struct stat *input,
