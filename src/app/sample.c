@@ -31,7 +31,7 @@
 
 /* ---- the sheet: pairs of pictures, before above after ---- */
 
-/* In pixels: the largest picture, the gap around pictures, the line of text above, its letters. */
+/* Layout in pixels. Pictures shrink to PICTURE_WIDTH x PICTURE_HEIGHT. */
 #define PICTURE_WIDTH 480
 #define PICTURE_HEIGHT 360
 #define GAP 8
@@ -108,14 +108,13 @@ typedef struct Sample {
     int pieces;
     double begin;         /* of the current piece, in seconds of the input */
     bool is_drawn;        /* the current piece is on the sheet */
-    int tried;            /* number of pieces with a picture; next: sums over these pieces */
+    int tried;            /* number of pieces with a picture; the sums below are over them */
     double opening, work; /* seconds until the input is open, and after that */
     double frames, length, payload, written;
     Progress progress;
     MediaError error;
 } Sample;
 
-/* Finds the start and the length of the film. */
 static int find_length(Sample *s)
 {
     const Options *o = s->options;
@@ -180,8 +179,7 @@ static int try_piece(Sample *s, int i)
     Options options = *s->options;
     Trial trial = {.sink = {.self = s, .frame = take_frame}};
     RunResult result = {.trial = &trial};
-    /* Begin at a different place in each section of the film, so that periodic content does not
-     * appear at the same phase in all pieces. */
+    /* Vary the place within each section of the film, so that periodic content differs in phase. */
     const double share = s->seconds / s->pieces;
     const double place = fmod((i + 1) * GOLDEN, 1);
     s->is_drawn = false;

@@ -72,7 +72,6 @@ typedef struct __attribute__((packed)) PathRule {
     int32_t fd;
 } PathRule;
 
-/* A ruleset of Landlock that is being made. */
 typedef struct Rules {
     uint64_t handled; /* rights that are forbidden unless a rule allows them */
     int fd;
@@ -107,7 +106,6 @@ static void allow_all(Rules *r, const char *const *paths, size_t count, uint64_t
         allow(r, paths[i], rights);
 }
 
-/* Allows rights on the folder of a file. */
 static void allow_folder(Rules *r, const char *file, uint64_t rights)
 {
     char folder[PATH_MAX];
@@ -119,7 +117,7 @@ static void allow_folder(Rules *r, const char *file, uint64_t rights)
 
 /* ---- the system ---- */
 
-/* Allows the folder of a library that is in no system folder, since it may load others there. */
+/* Allows the folder of a library outside the system folders. The library may load more from it. */
 static int allow_library(struct dl_phdr_info *library, size_t size, void *rules)
 {
     Rules *r = rules;
@@ -177,7 +175,7 @@ static void allow_system(Rules *r, int gpu)
     static const char *const random[] = {"/dev/random", "/dev/urandom"};
     static const char *const lists[] = {"LD_LIBRARY_PATH", "FONTCONFIG_PATH", "FONTCONFIG_FILE"};
     static const struct {
-        const char *variable, *otherwise; /* has the path of a folder; its default below $HOME */
+        const char *variable, *otherwise; /* names a folder; the default folder below $HOME */
         const char *below;                /* the subfolder to allow */
         uint64_t rights;
     } homes[] = {{"XDG_DATA_HOME", ".local/share", "fonts", READ},
@@ -211,14 +209,14 @@ static void allow_system(Rules *r, int gpu)
         if (home || (given && *given))
             allow(r, path, homes[i].rights);
     }
-    /* CUDA starts only if it can name its threads, for which it writes to files in this folder. */
+    /* CUDA starts only if it can write its threads' names here. */
     allow(r, "/proc/self/task", READ | WRITE_FILE | TRUNCATE);
     (void)dl_iterate_phdr(allow_library, r);
 }
 
 /* ---- the files of a run ---- */
 
-/* Allows a folder of pictures, and pictures elsewhere to which its links point. */
+/* Allows a folder of pictures, and the files to which its links point. */
 static void allow_pictures(Rules *r, const char *folder)
 {
     char *path;
@@ -327,8 +325,8 @@ static int replace(int fd, const char *path, int flags)
     return ret;
 }
 
-/* Closes inherited descriptors that no option names (standard input then becomes /dev/null), and
- * gives up the right to read terminals, whose input is for the shell. Returns 0 or an errno. */
+/* Closes inherited descriptors that no option names; standard input becomes /dev/null. Makes
+ * terminals write-only. Returns 0 or an errno. */
 static int limit_descriptors(const Options *o)
 {
     char path[32];
@@ -428,8 +426,8 @@ static const char internet[] =
 
 #define REFUSE SCMP_ACT_ERRNO(EPERM)
 
-/* Conditions. IS compares the low 32 bits of an argument, which is all that the kernel uses of an
- * int; HAS compares the bits of `mask`, and IS_NOT all 64 bits. */
+/* Conditions. IS compares the low 32 bits of an argument, since the kernel ignores the rest of an
+ * int. HAS compares the bits of `mask`, IS_NOT all 64 bits. */
 #define IS(argument, value)                                                                        \
     {                                                                                              \
         argument, SCMP_CMP_MASKED_EQ, UINT32_MAX, value                                            \
@@ -479,7 +477,7 @@ static const unsigned long harmful[] = {FIOASYNC,  FIOSETOWN, FS_IOC_FSSETXATTR,
                                         TIOCCONS,  TIOCLINUX, TIOCNOTTY,         TIOCSCTTY,
                                         TIOCSETD,  TIOCSPGRP, TIOCSTI,           TIOCSWINSZ};
 
-/* Adds a rule for each call of a list. Calls that this processor lacks need none. Returns 0 or a
+/* Adds a rule for each call of a list, unless this processor lacks the call. Returns 0 or a
  * negative errno, like the functions below. */
 static int add_rules(scmp_filter_ctx filter, uint32_t action, const char *calls, unsigned count,
                      const struct scmp_arg_cmp *when)
@@ -500,9 +498,8 @@ static int add_rule(scmp_filter_ctx filter, uint32_t action, const char *calls,
     return add_rules(filter, action, calls, 1, &when);
 }
 
-/* Limits the kinds of sockets. CUDA starts only if it can listen on a local SOCK_SEQPACKET socket,
- * through which processes share memory. It also tries to reach its Multi-Process Service through a
- * socket, but works without it. */
+/* Limits the kinds of sockets. CUDA starts only if it can listen on a local SOCK_SEQPACKET socket.
+ * CUDA also tries to connect to its Multi-Process Service, but works without it. */
 static int limit_sockets(scmp_filter_ctx filter, int gpu, int network)
 {
     const uint32_t families = (gpu || !network ? 1U << AF_UNIX : 0) |
@@ -526,8 +523,7 @@ static int limit_sockets(scmp_filter_ctx filter, int gpu, int network)
     return ret < 0 || network ? ret : add_rules(filter, SCMP_ACT_ERRNO(ENOENT), "connect", 0, NULL);
 }
 
-/* Makes a filter. `otherwise`: the action for calls without a rule. Calls for another processor
- * get ENOSYS. */
+/* `otherwise`: the action for calls without a rule. Calls for another processor get ENOSYS. */
 static scmp_filter_ctx new_filter(uint32_t otherwise)
 {
     scmp_filter_ctx filter = seccomp_init(otherwise);
@@ -539,7 +535,6 @@ static scmp_filter_ctx new_filter(uint32_t otherwise)
     return filter;
 }
 
-/* Forbids calls, some of them only with certain arguments. */
 static int forbid_calls(const Options *o, int gpu)
 {
     const int network = options_is_url(o);
@@ -558,7 +553,7 @@ static int forbid_calls(const Options *o, int gpu)
         ret = add_rule(filter, REFUSE, "ioctl", (struct scmp_arg_cmp)IS(1, harmful[i]));
     if (ret >= 0)
         ret = limit_sockets(filter, gpu, network);
-    /* Refuse signals to other processes, except 0, which only checks if a process exists. */
+    /* Refuse signals to other processes. Signal 0 only checks if a process exists. */
     const struct scmp_arg_cmp other[] = {IS_NOT(0, (uint64_t)getpid()), IS_NOT(1, 0)};
     if (ret >= 0)
         ret = add_rules(filter, REFUSE, "kill", 2, other);
@@ -570,7 +565,7 @@ static int forbid_calls(const Options *o, int gpu)
     return ret;
 }
 
-/* Allows a run to give a file read-only permissions, or those of the file that it replaces. */
+/* Allows a run to make a file read-only, or to copy the permissions of the replaced file. */
 static int allow_modes(scmp_filter_ctx filter, const Options *o)
 {
     const char *const paths[] = {o->output, o->stats, o->report};
@@ -654,7 +649,7 @@ static bool suits_sandbox(const Options *o, const char **why)
         *why = "this encoder needs a device";
     if (options_is_url(o) && network_is_local(o->input))
         *why = "names in .local need the socket of a service";
-    /* Ignores CUDA's default for this variable, a folder in /tmp, which anybody may create. */
+    /* Ignores CUDA's default, a folder in /tmp that anybody may create. */
     if (uses_gpu(o) && getenv("CUDA_MPS_PIPE_DIRECTORY"))
         *why = "CUDA_MPS_PIPE_DIRECTORY names a service that needs sockets";
     return !*why;

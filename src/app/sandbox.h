@@ -25,9 +25,9 @@ bool sandbox_can_filter(void);
 /* A sentence about what this kernel lacks for the sandbox, or NULL. */
 const char *sandbox_lack(void);
 
-/* Returns 1 if a run with these options should get a sandbox, else 0. If it gets none or only a
- * part, prints the reason: once, and not again in child processes. MEDIA_USAGE: the kernel lacks
- * what --sandbox on needs. */
+/* Returns 1 if a run with these options should get a sandbox, else 0. If the run gets no sandbox or
+ * only a part, prints the reason once; child processes do not repeat it. MEDIA_USAGE: the kernel
+ * lacks what --sandbox on needs. */
 int sandbox_say(const Options *options, MediaError *error);
 
 /* Gives up the rights for good. Call before the first thread, and before a driver is loaded. Closes

@@ -334,8 +334,7 @@ InputOptions setup_video(const Options *o, const Writer *writer)
 #define AUTO10 "--pix-fmt auto10: "
 #define BITS 10
 
-/* If this percentage of the frames is lifted, use 10 bits. Fewer do not count, since most films go
- * dark for a moment. */
+/* Minimum percentage of lifted frames for 10 bits. Most films go dark for a moment. */
 #define LIFTED_PERCENT 1
 
 bool is_auto10(const Options *options)
@@ -343,7 +342,7 @@ bool is_auto10(const Options *options)
     return options->pixel_format && strcmp(options->pixel_format, "auto10") == 0;
 }
 
-/* True if frames are worth 10 bits: enough of them are lifted, or no lookahead has seen any. */
+/* True if enough frames are lifted for 10 bits, or no lookahead has counted frames. */
 static int gains(FramesSeen seen)
 {
     if (!seen.frames) {

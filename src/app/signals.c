@@ -50,7 +50,7 @@ static void end_now(void)
 
 /* ---- the watchdog ---- */
 
-static atomic_ulong moved_before; /* moved() at the last check; any thread may run a handler */
+static atomic_ulong moved_before; /* moved() at the last check */
 
 /* Counts items that stages pass on, and blocks written to disks. */
 static unsigned long moved(void)

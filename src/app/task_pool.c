@@ -14,13 +14,13 @@
 #include "media/activity.h"
 #include "media/error.h"
 
-#define LOOK_MS 100 /* milliseconds between calls of look() */
+#define LOOK_MS 100 /* at most this many milliseconds between calls of look() */
 
 /* Limits of the numbers that a process reports. */
 #define MAX_FRAMES (INT64_C(1) << 40)
 #define MAX_SECONDS 1e9
 
-_Static_assert(sizeof(TaskAnswer) <= PIPE_BUF, "an answer arrives whole");
+_Static_assert(sizeof(TaskAnswer) <= PIPE_BUF, "the write of an answer is atomic");
 
 /* Runs in the child process. */
 static int run_task(void *pool, int pipe)
@@ -29,7 +29,7 @@ static int run_task(void *pool, int pipe)
     TaskAnswer answer = {0};
     const int code = p->run(p->opaque, p->slots[p->starting].task, p->starting,
                             &p->shares[p->starting], &answer);
-    (void)!write(pipe, &answer, sizeof(answer)); /* atomic, since it is at most PIPE_BUF */
+    (void)!write(pipe, &answer, sizeof(answer));
     return code;
 }
 

@@ -24,9 +24,7 @@ static size_t collected_size;
 #define ERASE_LINE "\r\033[K"
 #define DEFAULT_COLUMNS 80
 #define LINE_BYTES 1400 /* of the longest message */
-
-/* How long a line from a signal handler waits for its reader. */
-#define PATIENCE_MS 500
+#define PATIENCE_MS 500 /* maximum wait of a signal handler's line for standard error */
 
 void say_set_verbosity(Verbosity level)
 {
@@ -80,7 +78,7 @@ void say(Verbosity level, const char *format, ...)
         fputs(bottom[0] || over_bottom ? ERASE_LINE : "", stderr);
     if (collected)
         snprintf(collected + used, collected_size - used, "%s\n", line);
-    else if (level == SAY_NORMAL) /* normal messages have no colour */
+    else if (level == SAY_NORMAL)
         fprintf(stderr, "lumeq: %s\n%s", line, bottom);
     else
         fprintf(stderr, "%slumeq:%s %s\n%s", say_paint(paints[level]), say_paint(PAINT_OFF), line,
@@ -163,7 +161,7 @@ void say_in_signal(const char *before, const char *name, const char *after)
         n = append(line, sizeof(line) - 1, n, parts[i]);
     n = append(line, sizeof(line), n, "\n");
     if (poll(&reader, 1, PATIENCE_MS) > 0)
-        (void)!write(STDERR_FILENO, line, n); /* no way to report a failure */
+        (void)!write(STDERR_FILENO, line, n);
 }
 
 void say_wrapped(const char *text, int column, int indent, int width)

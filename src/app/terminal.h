@@ -28,7 +28,7 @@ typedef enum SayPaint {
     PAINTS,
 } SayPaint;
 
-/* Call these two before other threads start. */
+/* Call these two while no other thread runs. */
 void say_set_verbosity(Verbosity verbosity);
 void say_set_color(SayColor color);
 

@@ -15,8 +15,8 @@
 
 #define DEFAULT_RATE 30 /* for an input whose frame rate is unknown */
 
-/* Maximum number of repetitions per second. If an input declares a higher frame rate, that is only
- * the resolution of its time stamps. */
+/* Maximum number of repetitions per second. Higher declared frame rates are only the resolution of
+ * time stamps. */
 #define MAX_REPEATS 120
 
 /* Repeat the last picture after this many frame intervals without a new one. A camera's intervals

@@ -1,10 +1,10 @@
 /*
  * The virtual camera of a run. The calling thread writes each equalized picture at once. Another
- * thread repeats the last picture at the frame rate while no new one comes, for example while the
- * window is paused.
+ * thread repeats the last picture at the frame rate if no new picture comes, as in a paused window.
  *
  * A failure ends the run: the stop flag becomes RUN_OVER, and virtual_camera_check() returns the
- * error. Not thread-safe unless noted. All functions but virtual_camera_is_unwatched() accept NULL.
+ * error. Not thread-safe unless noted. A virtual camera may be NULL, except in its sink and in
+ * virtual_camera_is_unwatched().
  */
 #ifndef LUMEQ_APP_VIRTUAL_CAMERA_H
 #define LUMEQ_APP_VIRTUAL_CAMERA_H

@@ -15,7 +15,7 @@
 #define SMOOTH_STEP 0.1           /* seconds */
 #define MAX_SMOOTH 60
 #define CLIP_RATIO 1.125
-#define MAX_CLIP 100     /* the step after it is "no limit" */
+#define MAX_CLIP 100     /* the step after it is 0, no limit */
 #define DEFAULT_CLIP 3.0 /* auto counts as this */
 #define BRIGHTNESS_STEP 0.05
 #define GAMMA_RATIO 1.1
@@ -185,7 +185,7 @@ static double stepped(double value, int step, double size)
     return rounded((round(value / size) + step) * size);
 }
 
-/* Moves the strength by `step` steps; if it is automatic, from the strength of the frame `seen`. */
+/* Moves the strength by `step` steps. An automatic strength starts from the strength of `seen`. */
 static double stepped_strength(const WindowSettings *s, int step, const LumeqFrameStats *seen)
 {
     const LumeqParams params = window_settings_all(s).params;
@@ -246,7 +246,7 @@ static void change_by(WindowSettings *s, PlayerSetting setting, int step,
             set_profile(s, wrapped(o->profile, step > 0 ? 1 : -1, profile_count + 1));
         break;
     case PLAYER_STRENGTH: o->strength = stepped_strength(s, step, seen); break;
-    case PLAYER_CLIP: /* after MAX_CLIP comes 0, no limit; auto counts as DEFAULT_CLIP */
+    case PLAYER_CLIP:
         value = o->clip == LUMEQ_CLIP_AUTO ? DEFAULT_CLIP : o->clip;
         value = value == 0 ? MAX_CLIP * CLIP_RATIO : value;
         value = fmax(1, value * pow(CLIP_RATIO, step));

@@ -21,8 +21,8 @@ void window_settings_next(WindowSettings *settings, OptionsInput input);
 /* The name of the option that a setting changes. */
 const char *window_settings_option(PlayerSetting setting);
 
-/* Prints the value in the option's syntax. Returns true if the user changed it. A metered part must
- * also be `centre`, since drawn parts suit only one input. */
+/* Prints the value in the option's syntax. Returns true if the user changed it. PLAYER_METER: true
+ * only for a change to `centre`, since drawn parts suit only one input. */
 int window_settings_get(const WindowSettings *settings, PlayerSetting setting, char *text,
                         size_t size);
 

@@ -61,8 +61,8 @@ static char *free_name(const char *folder, const char *path, const char *extensi
     return NULL;
 }
 
-/* Names the output. mp4 and mov keep their container. Other files, and all with --vcodec, become
- * Matroska, which holds all tracks and codecs. */
+/* Names the output. Files in mp4 and mov keep their container, except with --vcodec. Other files
+ * become Matroska, which holds all tracks and codecs. */
 static char *find_output(const Options *o, const char *path)
 {
     static const char *const kept[][2] = {{".mp4", "mp4"}, {".m4v", "mp4"}, {".mov", "mov"}};
@@ -93,7 +93,7 @@ static bool can_write(const char *path, const Source *source, char *text, size_t
 
 /* ---- writing ---- */
 
-/* Adds a file name. Puts "./" before a dash, since the name would look like an option. */
+/* Adds a file name; "./" keeps a name with a dash from looking like an option. */
 static int add_file(TextList *a, const char *before, const char *path)
 {
     return text_list_print(a, "%s%s%s", before, path[0] == '-' ? "./" : "", path);
