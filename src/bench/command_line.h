@@ -43,7 +43,7 @@ typedef struct BenchList {
     int count, items[BENCH_MAX_LIST];
 } BenchList;
 
-/* Options of all commands; the options struct of each command begins with it. */
+/* Options of all commands. The options struct of each command begins with it. */
 typedef struct BenchCommon {
     int csv, seed;
 } BenchCommon;
@@ -66,10 +66,9 @@ int bench_fail(const char *command, const char *format, ...) __attribute__((form
 /* Copies the word with this index from "a|b|c". */
 void bench_word(char word[32], const char *words, int index);
 
-/* True if the list has this item. */
 int bench_list_has(const BenchList *list, int item);
 
-/* Options of the commands that work on pictures; their options structs begin with it. */
+/* Options of commands that work on pictures. The options struct of each command begins with it. */
 typedef struct BenchPictures {
     BenchCommon common;
     int widths[BENCH_MAX_LIST], heights[BENCH_MAX_LIST], sizes;
@@ -100,8 +99,8 @@ int bench_take_sizes(void *options, const char *sizes);
  * 0, or -1 after one sentence on stderr. */
 int bench_make_picture(BenchPicture *picture, const BenchPictures *options, int size, int content);
 
-/* Finds GPU number `device` and stores its name. Returns 1; 0 if the machine has no GPU and `what`
- * is not needed; or -1. Unless it returns 1, it prints why. */
+/* Finds GPU number `device` and stores its name. Returns 1. Otherwise prints why, and returns 0 if
+ * the machine has no GPU and `what` is not needed, else -1. */
 int bench_find_gpu(const char *command, const char *what, int device, int is_needed, char *name,
                    size_t size);
 

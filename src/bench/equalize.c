@@ -46,7 +46,7 @@ typedef struct EqualizeTimes {
     double cpu_total, chroma, resident, resident_chroma, host_total, frame, duplex;
 } EqualizeTimes;
 
-/* Number of pictures for each direction, without and with batches: more than can be in flight. */
+/* Number of input (and output) pictures, without and with batches: more than can be in flight. */
 #define FEW_PICTURES 8
 #define MOST_PICTURES 72
 
@@ -66,7 +66,7 @@ typedef struct Feed {
     const EqualizeCase *of;
     LumeqEqualizer *eq;
     LumeqImage in[MOST_PICTURES], out[MOST_PICTURES];
-    int pictures; /* number of pictures in the ring, more than can be in flight */
+    int pictures; /* number of pictures in the ring */
     int planes;   /* 1: luma alone; 3: with 4:2:0 chroma */
     int submitted, received;
 } Feed;
@@ -184,7 +184,6 @@ static int equalize_one(LumeqEqualizer *eq, const LumeqImage *in, const LumeqIma
 
 /* ---- feeding ---- */
 
-/* Allocates the pictures on the host or on the GPU. */
 static int alloc_pictures(Feed *feed, LumeqMemory memory)
 {
     LumeqContext *context = lumeq_get_context(feed->eq);
@@ -513,14 +512,13 @@ static void print_columns(void)
            "  duplex_frames_per_s, duplex/s  rate of copies alone, in both directions at once\n"
            "  share_of_duplex, share         frames_per_s / duplex_frames_per_s\n\n"
            "A measurement takes --seconds, or less after 4096 single frames. On a GPU it takes\n"
-           "a fifth, except resident_chroma_us, and rates are medians of five measurements.\n"
+           "a fifth of that, except resident_chroma_us, and rates are medians of five.\n"
            "The first frames of each case must equal those of plain C on one thread, bit for\n"
            "bit; otherwise there is no row, and the exit code is 1.\n\n"
            "For comparison: CV-CUDA publishes 25.4 us for HistogramEq, 19.6 for CLAHE and 3.0\n"
            "for Histogram: 1080p, one channel, H100 PCIe at 1,095 MHz, batches of 16, 64 and\n"
-           "128 independent pictures. lumeq's frames depend on each other. Modes global and\n"
-           "clahe also find black bars, measure noise and limit how much they "
-           "brighten.\n" BENCH_ORIGIN_HELP);
+           "128 independent pictures. lumeq's frames depend on each other, and modes global\n"
+           "and clahe also find black bars and measure noise.\n" BENCH_ORIGIN_HELP);
 }
 
 static int read_options(EqualizeOptions *o, int argc, char **argv)

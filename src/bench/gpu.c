@@ -78,17 +78,17 @@ int bench_copies(double *us, int device, size_t size, double seconds)
 
 #define ALIGNMENT 256
 
-/* Limits of the number of copies of the picture, and their size in multiples of the L2 cache, so
- * that samples are not read from that cache. */
-#define MAX_PIECES 1024
+/* All copies of the picture together are TIMES_L2 times as large as the L2 cache, so that samples
+ * come from memory. */
 #define TIMES_L2 5
 #define MIN_PIECES 4
+#define MAX_PIECES 1024
 
 #define WARM_UPS 5
 #define REPLAYS 31
 #define LAUNCHES 4 /* of the graph in a timed replay */
 
-/* Results in device memory for each piece, which is a copy of the picture. */
+/* Results in device memory for each piece (copy of the picture). */
 typedef struct Results {
     uint32_t counts[MAX_PIECES][HISTOGRAM_MAX_BINS];
     LumeqCudaTally tallies[MAX_PIECES]; /* used by lumeq's kernels, zero between runs */
@@ -113,7 +113,7 @@ static int check_cuda(cudaError_t error)
     return error ? bench_fail("histogram", "CUDA: %s", cudaGetErrorString(error)) : 0;
 }
 
-/* Finds how many pieces of `size` bytes are together TIMES_L2 times as large as the L2 cache. */
+/* `size`: bytes of a piece. */
 static cudaError_t count_pieces(int *pieces, int device, size_t size)
 {
     int l2 = 0;
@@ -172,7 +172,7 @@ HistogramGpu *histogram_gpu_open(const BenchPicture *picture, int device)
     return NULL;
 }
 
-/* Counts the picture as a single row, whose stride of 0 is aligned to anything. */
+/* Counts the picture as a single row. Its stride of 0 has any alignment. */
 static cudaError_t count_lumeq(const HistogramGpu *g, int piece, cudaStream_t stream)
 {
     const LumeqCudaCount count = {.counted = {picture_at(g, piece), 0, (int)g->samples, 1},

@@ -72,7 +72,6 @@ static void append_field(const char *text)
     append(report.cells, sizeof(report.cells), "%s,", quote);
 }
 
-/* `left`: the column is left-aligned. */
 static void add_cell(const char *key, const char *title, int width, int left, const char *text)
 {
     if (report.csv) {

@@ -23,8 +23,7 @@
 /* Time for all threads to start before the first packet is due. */
 #define HEAD_START_US 200000
 
-/* Frames of each stream before the clock starts. The first ones are slow, because decoder and
- * equalizer allocate what they need. */
+/* Frames of each stream before the clock starts. Decoder and equalizer allocate memory for them. */
 #define WARM_UP_FRAMES 10
 
 typedef struct StreamsOptions {
