@@ -190,7 +190,7 @@ static Rows rows_of(const LumeqImage *image, int plane)
     };
 }
 
-/* True if the planes share bytes. Rows of one plane may lie between the other's without sharing. */
+/* True if the planes share bytes. Rows of one plane may lie between rows of the other. */
 static bool overlap(Rows a, Rows b)
 {
     while (a.left && b.left) {

@@ -192,11 +192,11 @@ typedef struct LumeqBackend {
     int (*open)(void *priv, const LumeqConfig *config, char *text, size_t text_size);
     /*
      * Single frames; any thread at any time. Without sync, `measure` and `apply` return when
-     * everything is done. With sync, which only a backend with alloc_device gets, `measure` does
-     * not wait for the counts and sets *pending. Then `measure_finish` writes to the counts passed
-     * to it, not to the job's; with wait == 0 it returns AGAIN if the GPU is still busy. The error
-     * GPU means that the device is lost, and everything pending with it. After MEMORY, or ARGUMENT
-     * (a plane is not in the memory that the caller states), the job has not been started.
+     * everything is done. With sync (only if there is alloc_device), `measure` does not wait for
+     * the counts and sets *pending. Then `measure_finish` writes to the counts passed to it, not to
+     * the job's; with wait == 0 it returns AGAIN if the GPU is still busy. After the error GPU, the
+     * device and everything pending are lost. After MEMORY, or ARGUMENT (a plane is not in the
+     * memory that the caller states), the job has not been started.
      */
     int (*measure)(void *priv, const LumeqMeasureJob *job, void **pending);
     int (*measure_finish)(void *priv, void *pending, const LumeqCounts *counts, int wait);
@@ -206,8 +206,8 @@ typedef struct LumeqBackend {
      * checks a frame and allocates its memory. `begin` measures frames, together if they have the
      * same shape. After measure_finish, `write` starts to write frames with their curves; `land`
      * finishes a frame and sets its stage times. Reference frames land right after `begin`; only
-     * they have `counts`, which gets `hist` and `sums`. `leave` frees the memory of a frame; call
-     * it in the order of frames, after the next frame, which has this one as `before`, has landed.
+     * they have `counts`, which gets `hist` and `sums`. `leave` frees the memory of a frame. Call
+     * it in the order of frames, after the next frame (with this one as `before`) has landed.
      *
      * Only `measure_finish`, `land` and copies of planes in pageable memory wait. A lost device
      * that recovers does not write to planes in host memory, except for frames with sync. `place`

@@ -1,7 +1,6 @@
 /*
  * Black bars at the edges of video frames (letterbox, pillarbox or both): the profile that every
- * backend counts, in the common subset of C and CUDA, and the state of their detection
- * (rule/bars.c).
+ * backend counts, for C and CUDA, and the state of their detection (rule/bars.c).
  *
  * A profile has the number of lit (not black) samples in each row and column, counted in a subset
  * of the frame's samples.
@@ -14,8 +13,7 @@
 #include "equalizer/samples.h"
 #include "lumeq/lumeq.h"
 
-/* The profile of a row counts all its samples or, in wide frames, BARS_BLOCKS evenly spaced blocks.
- */
+/* A row's profile counts all samples or, in wide frames, BARS_BLOCKS evenly spaced blocks. */
 #define BARS_BLOCK 16
 #define BARS_BLOCKS 15
 #define BARS_ROW_SAMPLES (BARS_BLOCK * BARS_BLOCKS)
@@ -71,7 +69,6 @@ CURVE_INLINE int bars_block(int width, int block)
                                     : BARS_BLOCK * block;
 }
 
-/* The number of samples in a block. */
 CURVE_INLINE int bars_block_size(int width, int block)
 {
     const int left = width - bars_block(width, block);
