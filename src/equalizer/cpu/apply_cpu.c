@@ -18,7 +18,7 @@ typedef struct Apply {
     int chroma_rows;    /* in `in` */
     int luma, chroma;   /* whether to write luma, chroma */
     int lift_luma, lift_chroma;
-    LiftedPicture lifted; /* set if one of them is not 0 */
+    LiftedPicture lifted; /* if lift_luma or lift_chroma is set */
     size_t lift_size;     /* size of each band's memory for the filter */
     int bands;
 } Apply;
@@ -167,7 +167,7 @@ static LumeqImage field_of(const LumeqImage *image, int field)
     return result;
 }
 
-/* Allocates the bands' memory, which is kept for later pictures. */
+/* Allocates the filter's memory for all bands, and keeps it for later pictures. */
 static int open_lift(Apply *a)
 {
     CpuTeam *team = a->team;
@@ -239,8 +239,8 @@ static int apply_fields(const Apply *whole)
     return ret;
 }
 
-/* True if output luma must be bounded: outside the reference, with scaled chroma, if luma may rise
- * because of a raised cell of the table, tiles or cleared haze. */
+/* True if output luma must be bounded: chroma is scaled, and luma may rise by a raised cell of the
+ * table, tiles or cleared haze. The reference has no bound. */
 static int bounds_luma(const LumeqApplyJob *job)
 {
     const CurveGain *gain = job->table->gain;

@@ -19,8 +19,7 @@ typedef struct BoundBlock {
 } BoundBlock;
 
 /* curve_bounded() without branches; samples up to black stay unchanged. The dividend is below 2^24,
- * so it is exact in float32. The quotient is below 2^13; if it is rounded up to the next integer, 1
- * is subtracted. */
+ * so it is exact in float32. If the quotient is rounded up to the next integer, 1 is subtracted. */
 static inline int32_t bound_one(int32_t from, int32_t to, int32_t far, int32_t range)
 {
     const int32_t reach = 15 * far >> 3, kept = reach - (reach >> 3), soft = reach >> 1;
@@ -36,8 +35,8 @@ static inline int32_t bound_one(int32_t from, int32_t to, int32_t far, int32_t r
     return (least & taken) | (to & ~taken);
 }
 
-/* The larger component of the input (`first`, `second`) or without haze (`one`, `other`), whichever
- * is less. */
+/* The larger component of the input (`first`, `second`) or of the chroma without haze (`one`,
+ * `other`), whichever is less. */
 static inline int32_t bound_far(int32_t first, int32_t second, int32_t one, int32_t other)
 {
     const int32_t far = first > second ? first : second, left = one > other ? one : other;
@@ -56,7 +55,7 @@ static inline int bound_any(const BoundBlock *block, int32_t range)
 
 /* The same test before a block is loaded, for planar chroma with half of luma's columns. The limit
  * is 21/8 * far. bound_any_blocks() compares the maxima of several blocks, bound_any_block() each
- * sample of one; `wide` is a type that holds 21 times the distance from gray. */
+ * sample of a block. `wide` holds 21 times the distance from gray. */
 #define DEFINE_BOUND_ANY(bits, wide)                                                               \
     static inline int bound_any_blocks##bits(const LumeqBoundRow *row, int x, int count)           \
     {                                                                                              \

@@ -11,9 +11,9 @@
 #define HALF (PARTS / 2) /* number of parts that a signed byte can index */
 
 /*
- * `differs`: each part XOR the part before. A lookup shuffles the first part, then `differs` of
- * each later one with an index that is 16 less every time, and XORs the results. A shuffle gives 0
- * for a negative index, so these XORs end with the entry in the index's own part.
+ * `differs`: each part XOR the part before. A lookup shuffles the first part, and then `differs` of
+ * each later part, with 16 subtracted from the index each time. The XOR of the results is the
+ * entry, because a shuffle gives 0 for a negative index.
  */
 typedef struct ByteTable {
     __m128i part[PARTS], differs[PARTS];
@@ -72,8 +72,8 @@ static inline Window block_window(const __m256i code[HALVES])
 #endif
 }
 
-/* Number of blocks whose windows are found before the lookup: otherwise the loop over parts would
- * stall until it knows their number. */
+/* Number of blocks whose windows are found before the lookup, so that the loop over parts does not
+ * stall until it knows the number of parts. */
 #define SOME_BLOCKS 16
 
 static inline int some_blocks(int width, int x)
@@ -163,8 +163,8 @@ static inline __attribute__((always_inline)) void look_up_bytes(__m256i (*found)
 
 #endif
 
-/* Joins bytes to values of 16 bits, within each lane. Packing samples to codes also works within
- * lanes, so this restores the order of the samples. */
+/* Joins bytes to values of 16 bits, within each lane. This restores the order of samples that were
+ * packed to codes within lanes. */
 static inline void join_bytes(__m256i number[2 * HALVES], const __m256i low[HALVES],
                               const __m256i high[HALVES])
 {

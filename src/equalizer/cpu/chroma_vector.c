@@ -84,8 +84,8 @@ static inline void chroma_tile_columns(uint32_t *restrict left, uint32_t *restri
     }
 }
 
-/* out / in, at most 4, times CURVE_GAIN_ONE. Both are below 2^17, so they are exact in float32, and
- * at worst the quotient is rounded up to the next integer; then 1 is subtracted. */
+/* out / in, at most 4, times CURVE_GAIN_ONE. `out` and `in` are below 2^17, so they are exact in
+ * float32. If the quotient is rounded up to the next integer, 1 is subtracted. */
 static inline int32_t chroma_ratio(int32_t in, int32_t out)
 {
     const float most = 4 * CURVE_GAIN_ONE;
@@ -157,7 +157,7 @@ static inline void chroma_block(ChromaCodes codes, const uint16_t *mean, const C
         chroma_scale(codes[i], &block, row);
 }
 
-/* Input and output of a row: both components, and two rows of luma, or one row twice. */
+/* Input and output of a row: both components, and two rows of luma. */
 typedef struct ChromaLines {
     void *to[2];
     const void *from[2], *luma[2];
@@ -222,8 +222,8 @@ static inline ChromaLines chroma_lines(const LumeqChromaRows *r, int y)
             for (int i = 0; i < CHROMA_BLOCK; i++)                                                 \
                 to[part][i] = (uint##bits##_t)(codes[part][i] << row->shift);                      \
     }                                                                                              \
-    /* `count` pixels, fewer than a block: works on a copy, and repeats luma's last column if a    \
-     * pixel lacks a column. */                                                                    \
+    /* Scales the last `count` pixels, fewer than a block, in a copy that repeats luma's last      \
+     * column. */                                                                                  \
     static inline void chroma_last##bits(                                                          \
         uint##bits##_t *const to[2], const uint##bits##_t *const from[2],                          \
         const uint##bits##_t *const luma[2], int columns, int x, int count,                        \

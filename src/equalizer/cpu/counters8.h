@@ -10,12 +10,12 @@
 #include "equalizer/cpu/vector.h"
 
 /*
- * Small pictures are counted sample by sample, in several tables alternately, because equal
- * neighbours would wait for each other's counter. Large ones are counted in pairs, because the CPU
- * stores only one counter per cycle. A pair's number has one of its codes in the low byte and the
- * distance up to the other code, modulo 256, in the high byte; the first code is chosen so that the
- * distance is at most 128. Counters of pairs are bytes, to stay in or near the first-level cache;
- * when one overflows, its 256 pairs are counted as samples.
+ * Small pictures are counted sample by sample. Several tables are used alternately, so that equal
+ * neighbours do not wait for each other's counter. Large pictures are counted in pairs, because the
+ * CPU stores only one counter per cycle. A pair's number has a code in the low byte. Its high byte
+ * is the distance up to the other code, modulo 256; the order of the codes is chosen so that the
+ * distance is at most 128. Counters of pairs are bytes, to stay near the first-level cache. When a
+ * counter overflows, its 256 pairs are counted as samples.
  */
 #define TABLES 8
 #define WAYS 129
@@ -62,8 +62,8 @@ static inline void count_each(Counters *counters, const uint8_t *samples)
 
 typedef uint16_t EightPairs __attribute__((vector_size(16)));
 
-/* Extracts pairs from the register one by one. Read back from memory, they would all arrive at
- * once, which is slower if a pair repeats soon. */
+/* Extracts pairs from the register one by one. If a pair repeats soon, this is faster than reading
+ * all pairs from memory at once. */
 static inline void count_eight_pairs(Counters *counters, __m128i eight)
 {
 #pragma GCC unroll 8
@@ -93,8 +93,8 @@ static inline void count_in_pairs(Counters *counters, const uint8_t *samples)
 static void add_pairs(uint32_t *hist, const uint8_t pairs[PAIRS])
 {
     uint16_t from[256] = {0};
-    uint16_t to[4][256 + WAYS - 1] = {{0}}; /* used alternately: each is read soon after it was
-                                             * written */
+    uint16_t to[4][256 + WAYS - 1] = {{0}}; /* used alternately, since sums are read soon after
+                                             * they are written */
     for (int way = 0; way < WAYS; way++)
         for (int i = 0; i < 256; i++) {
             from[i] += pairs[256 * way + i];

@@ -34,8 +34,8 @@ static inline uint32_t gain_exceeds(uint32_t gain, GainLimit limit)
 }
 
 /* Limits the gain to most / used, rounded down, or to CURVE_GAIN_KEPT if that is more. `most` and
- * `used` are exact in float32. The quotient is below 2^16 if the gain exceeds it; if it is rounded
- * up to the next integer, 1 is subtracted. */
+ * `used` are exact in float32. The quotient is below 2^16 if the gain exceeds it. If the
+ * quotient is rounded up to the next integer, 1 is subtracted. */
 static inline uint32_t gain_limited(uint32_t gain, GainLimit limit)
 {
     const float used = (float)(int32_t)(limit.used | (limit.used == 0));

@@ -76,7 +76,7 @@ static inline __m256i deep_means_of_4(const uint16_t *a, const uint16_t *b, int 
 }
 
 /* Scales sixteen distances from gray: (off * gain + add * one) >> down, clamped to legal codes or
- * to the input `was`. Results saturate at 16 bits, beyond all legal codes. */
+ * to the input `was`. */
 static inline __m256i scale_within(__m256i off, __m256i was, __m256i gain, __m256i add, __m256i one,
                                    int down, const CurveLegal *legal)
 {

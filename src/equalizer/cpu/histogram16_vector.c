@@ -6,9 +6,9 @@
 #include "equalizer/cpu/vector.h"
 
 /* Several tables of counters are used alternately, because in one table equal neighbours would wait
- * for each other. All tables together fit the first-level cache. DEEP_GAP keeps a code's counters
- * in different tables from being a multiple of 4096 bytes apart: the CPU first compares only the
- * low bits of addresses, and would mistake one counter for the other. */
+ * for each other. All tables together fit the first-level cache. DEEP_GAP: a code's counters in
+ * different tables must not be a multiple of 4096 bytes apart, because the CPU first compares only
+ * the low bits of addresses. */
 #define DEEP_GAP (64 / sizeof(uint32_t))
 #define DEEP_COUNTERS (2 * (LUMEQ_MAX_BINS + DEEP_GAP))
 
@@ -25,10 +25,9 @@ static inline int all_equal(const __m256i codes[DEEP_VECTORS])
 
 /*
  * The CPU stores only one counter per cycle, so neighbours are counted in pairs. A step of
- * DEEP_STEP samples is counted in pairs if the codes of each pair are less than WAYS apart. For
- * each distance between codes there is a row of counters, by the lower code. WAY_ROOM, the length
- * of a row, is chosen so that similar pairs in different rows do not collide in the low bits of
- * their addresses either.
+ * DEEP_STEP samples is counted in pairs if the codes of each pair are less than WAYS apart. Each
+ * distance has a row of WAY_ROOM counters, by the lower code. Because of this length, counters of
+ * similar pairs in different rows differ in the low bits of their addresses.
  */
 #define PAIR_BINS 1024
 #define WAYS 32
@@ -79,7 +78,7 @@ static inline void split_pairs(__m256i *from, __m256i *way, __m256i a, __m256i b
     *way = _mm256_sub_epi16(_mm256_max_epu16(even, odd), *from);
 }
 
-/* Returns 0 without counting if the codes are not close enough. */
+/* Returns 0 without counting if the codes are not close enough, or were not in a recent step. */
 static inline int count_in_pairs(DeepPairs *pairs, const __m256i codes[DEEP_VECTORS])
 {
     __m256i from[2], way[2];
@@ -197,7 +196,7 @@ static void count_bytes(uint32_t *hist, const void *src, ptrdiff_t stride, int w
         for (int i = 0; i < count; i++) {
             const uint16_t *row = (const void *)((const uint8_t *)src + (y + i) * stride);
             int x = 0;
-            for (; x + 32 <= width; x += 32, to += 32) /* their order does not matter */
+            for (; x + 32 <= width; x += 32, to += 32) /* the order does not matter */
                 _mm256_storeu_si256((void *)to,
                                     _mm256_packus_epi16(deep_codes(row + x, shift, most),
                                                         deep_codes(row + x + 16, shift, most)));

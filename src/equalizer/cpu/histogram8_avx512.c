@@ -5,12 +5,12 @@
 #include "equalizer/cpu/kernels.h"
 
 /*
- * A picture is counted in blocks. The codes are divided into groups of eight neighbouring codes;
- * most blocks have codes of few groups. For each eight adjacent samples, one byte per group has a
- * bit for each sample in the group, and eight more bytes have a bit for each sample with the first,
- * second, ... code of any group. ANDing a group's byte with the eight others and counting bits
- * counts each code of the group, 64 samples per register. Blocks with more groups use counters in
- * memory, which need a store per sample or pair.
+ * A picture is counted in blocks. Eight neighbouring codes form a group; most blocks have codes of
+ * few groups. Eight adjacent samples become the bits of bytes: a byte for each group has a 1 for
+ * each sample in this group, and byte i of eight more has a 1 for each sample with code i of any
+ * group. The ones in a group's byte AND byte i count code i of the group. A register holds the
+ * bits of 64 samples. Blocks with more groups use counters in memory, which need a store per
+ * sample or pair.
  */
 #define BLOCK_VECTORS 3                 /* of 64 samples, side by side */
 #define BLOCK_ROWS (31 / BLOCK_VECTORS) /* a lane of 8 bits counts 8 samples per vector */
@@ -71,8 +71,8 @@ static inline void add_bytes(GroupCounts *counts, int group, __m512i bytes)
 }
 
 /* Counts a block whose codes lie in `groups` groups (a constant) from `first_group` on. gf2p8affine
- * multiplies bytes by a matrix of 8x8 bits. Different powers of two as bytes transpose the matrix;
- * the same power of two in all bytes extracts that bit of all its rows, eight times. */
+ * multiplies bytes by a matrix of 8x8 bits. The powers of two as bytes transpose the matrix. The
+ * same power of two in all bytes extracts that bit of all rows, eight times. */
 static inline __attribute__((always_inline)) void
 count_groups(GroupCounts *counts, const Block *block, int first_group, int groups)
 {
@@ -143,7 +143,7 @@ static inline Block block_at(const Block *strip, int vector)
 
 #define BLOCKS_LOOKED_AT 4 /* has_many_codes() checks one of this many */
 
-/* True if more than half of the checked blocks have many codes in their first row, so that counting
+/* True if more than half of the checked blocks have many groups in their first row. Then counting
  * along whole rows is faster. */
 static inline int has_many_codes(const Block *strip)
 {

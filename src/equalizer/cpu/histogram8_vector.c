@@ -12,8 +12,8 @@
 #define BLOCK_VECTORS (BLOCK_WIDTH / 32)
 #define BLOCK_ROWS 16   /* at most; a lane of 8 bits counts BLOCK_VECTORS samples per row */
 #define CODES_AT_ONCE 6 /* limited by the number of registers */
-#define ONE_OF_BLOCKS 8 /* has_many_codes() checks one of this many blocks of a strip, */
-#define ONE_OF_ROWS 4   /* and one of this many rows of such a block */
+#define ONE_OF_BLOCKS 8 /* has_many_codes() checks one of this many blocks of a strip */
+#define ONE_OF_ROWS 4   /* has_many_codes() checks one of this many rows of a block */
 #define MOST_CODES 28   /* comparing is faster in ranges of up to this many codes */
 
 typedef struct Block {
@@ -99,7 +99,7 @@ static void add_codes(uint32_t *hist, const CodeCounts *counts)
     }
 }
 
-/* True if over 7/8 of the checked blocks have many codes: then whole rows are counted faster. */
+/* True if over 7/8 of the checked blocks have many codes. Then counting whole rows is faster. */
 static inline int has_many_codes(const Block *strip)
 {
     int blocks = 0, wide = 0;

@@ -26,8 +26,7 @@ typedef void LumeqApartKernel(NoiseSums *sums, const void *now, ptrdiff_t now_st
                               const CurveParams *params);
 
 /* Looks up the samples of src in the table. src and dst must not overlap; nothing outside the
- * rectangle is written. `y` is the number of the first row in the active picture, where the dither
- * pattern begins. */
+ * rectangle is written. `y`: number of the first row, counted from the active picture's top. */
 typedef void LumeqApplyKernel(void *dst, ptrdiff_t dst_stride, const void *src,
                               ptrdiff_t src_stride, int width, int height, int y,
                               const CurveTable *table, const CurveParams *params);

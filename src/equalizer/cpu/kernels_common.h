@@ -28,7 +28,7 @@ static inline int16_t most(int16_t a, int16_t b)
     return a > b ? a : b;
 }
 
-/* A kernel for sums, to be vectorized by the compiler. A row has at most 65535 samples. */
+/* Sums of codes; the compiler vectorizes the loop. A row has at most 65535 samples. */
 #define DEFINE_SUM(bits)                                                                           \
     static uint64_t sum##bits(const void *src, ptrdiff_t stride, int width, int height,            \
                               const CurveParams *params)                                           \
@@ -47,8 +47,8 @@ static inline int16_t most(int16_t a, int16_t b)
         return sum;                                                                                \
     }
 
-/* Splits nodes into codes and 8 fraction bits; dither, added to these, may carry into the code. A
- * node past the last code becomes the last code with a fraction of 255; its carry saturates. */
+/* Splits nodes into codes and 8 fraction bits. Dither, added to the fraction, may carry into the
+ * code. A node past the last code becomes the last code with a fraction of 255. */
 static inline void split_nodes(uint8_t *high, uint8_t *low, const CurveTable *table)
 {
     for (int i = 0; i < 256; i++) {
@@ -58,8 +58,8 @@ static inline void split_nodes(uint8_t *high, uint8_t *low, const CurveTable *ta
     }
 }
 
-/* The dither or rounding of a row's samples, which repeats after eight; the first one is in the
- * lowest byte. */
+/* The dither or rounding of a row, which repeats after eight samples, the first in the lowest byte.
+ */
 static inline uint64_t added_to_eight(const CurveParams *params, int y)
 {
     uint64_t eight = 0;

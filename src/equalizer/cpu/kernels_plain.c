@@ -6,11 +6,8 @@
 
 #include <string.h>
 
-/*
- * Several tables of counters, used alternately: neighbouring samples are often equal, and
- * incrementing the same counter again must wait for its previous store. 4096 bins use fewer tables,
- * to fit the first-level cache.
- */
+/* Several tables of counters are used alternately, because incrementing the same counter again must
+ * wait for its previous store. 4096 bins use fewer tables, to fit the first-level cache. */
 #define TABLES_8 4
 #define TABLES_16 2
 
@@ -19,7 +16,6 @@ static inline uint32_t at_most(uint32_t value, uint32_t limit)
     return value < limit ? value : limit;
 }
 
-/* The bin of a sample. */
 #define BIN_8(sample) (sample)
 #define BIN_16(sample) at_most((uint32_t)(sample) >> bin_shift, last_bin)
 
