@@ -49,7 +49,6 @@ typedef struct Sheet {
     } pairs[OPTIONS_SAMPLE_MAX];
 } Sheet;
 
-/* Draws the pairs, with their times if there is a font. */
 static void draw_sheet(const Sheet *s, const Canvas *canvas, int columns, Rect cell)
 {
     Text *text;

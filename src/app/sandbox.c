@@ -315,7 +315,6 @@ static bool is_named(const Options *o, int fd)
     return 0;
 }
 
-/* Opens a file and makes the descriptor refer to it. Returns -1 on failure. */
 static int replace(int fd, const char *path, int flags)
 {
     const int other = open(path, flags | O_NOCTTY | O_CLOEXEC);

@@ -29,10 +29,9 @@ int setup_survey_codes(CodeRange *codes, const Options *options, const Source *s
 
 bool is_auto10(const Options *options);
 
-/* Numbers of frames that a lookahead saw in the first seconds: all, and those that the noise filter
- * works on. {0}: there is no lookahead. */
 typedef struct FramesSeen {
-    int64_t frames, filtered;
+    int64_t frames;   /* frames that the lookahead saw in the first seconds; 0: no lookahead */
+    int64_t filtered; /* frames among them that the noise filter works on */
 } FramesSeen;
 
 /* Returns the depth to which 8-bit frames are converted before equalizing, or 0 to keep

@@ -13,7 +13,7 @@
 
 typedef struct StatsFile StatsFile;
 
-/* One row. `time` is in seconds; members that end in _us are in microseconds. */
+/* `time` is in seconds; members that end in _us are in microseconds. */
 typedef struct StatsRow {
     int64_t frame, pts;
     double time;

@@ -18,7 +18,7 @@ static int colored;
 static char bottom[256];
 static atomic_int has_bottom;
 static int over_bottom; /* another process shows the line at the bottom */
-static char *collected; /* or NULL */
+static char *collected;
 static size_t collected_size;
 
 #define ERASE_LINE "\r\033[K"

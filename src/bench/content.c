@@ -19,7 +19,7 @@ static uint32_t natural(int x, int y, int height, uint64_t random)
     return (uint32_t)((y < height / 3 ? 140 : 95) + (int)shapes + grain);
 }
 
-/* The natural picture darkened: a sixth of its codes, plus 15 and uniform noise of 0 to 3 codes. */
+/* The natural picture, dark and noisy. */
 static uint32_t dark(int x, int y, int height, uint64_t random)
 {
     return 15 + natural(x, y, height, random) / 6 + (uint32_t)(random >> 32 & 3);

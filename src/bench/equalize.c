@@ -544,7 +544,6 @@ static int read_options(EqualizeOptions *o, int argc, char **argv)
 
 /* ---- rows ---- */
 
-/* Measures a case and prints its row. Returns 0, or -1 after a sentence on stderr. */
 static int run_case(const EqualizeCase *c)
 {
     EqualizeTimes t = {NAN, NAN, NAN, NAN, NAN, NAN, NAN};

@@ -16,7 +16,6 @@ static struct {
     char names[1024], cells[8192];
 } report;
 
-/* The name of the first processor, as Linux reports it. */
 static void cpu_name(char *name, size_t size)
 {
     char line[256];

@@ -140,7 +140,7 @@ typedef struct LumeqFlight {
 /* A frame to equalize with a curve. */
 typedef struct LumeqApplyJob {
     LumeqImage in, out;
-    LumeqImage previous[LIFT_PAST]; /* previous frames, newest first */
+    LumeqImage previous[LIFT_PAST]; /* newest first */
     int previous_count;             /* 0..LIFT_PAST */
     int fields;                     /* as in LumeqFrame.interlaced */
     int write;                      /* number of planes to write: 1 or all of out's */

@@ -1,4 +1,4 @@
-/* A context: the backend that was opened, and the CPU's, which takes over from a lost GPU. */
+/* A context: the backend that was opened, and the CPU backend, which takes over from a lost GPU. */
 #ifndef LUMEQ_CONTEXT_H
 #define LUMEQ_CONTEXT_H
 

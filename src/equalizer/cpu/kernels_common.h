@@ -58,8 +58,7 @@ static inline void split_nodes(uint8_t *high, uint8_t *low, const CurveTable *ta
     }
 }
 
-/* The dither or rounding of a row, which repeats after eight samples, the first in the lowest byte.
- */
+/* The dither or rounding of eight samples of a row, first in the lowest byte; it then repeats. */
 static inline uint64_t added_to_eight(const CurveParams *params, int y)
 {
     uint64_t eight = 0;
