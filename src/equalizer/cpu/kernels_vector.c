@@ -1,4 +1,4 @@
-/* Kernels in vectors; some have files of their own. */
+/* Kernels in vectors. */
 #include <string.h>
 
 #include "equalizer/cpu/bound_loops.h"
@@ -35,14 +35,14 @@ static uint64_t sum8(const void *src, ptrdiff_t stride, int width, int height,
 
 DEFINE_SUM(16)
 
-/* The sum of a block, from two of four 64-bit lanes. */
+/* Adds two of the four 64-bit lanes. */
 static inline uint32_t pair_sum(__m256i sums, int block)
 {
     const __m128i half = block ? _mm256_extracti128_si256(sums, 1) : _mm256_castsi256_si128(sums);
     return (uint32_t)(_mm_cvtsi128_si32(half) + _mm_extract_epi32(half, 2));
 }
 
-/* Finds the sums of two blocks, side by side in a vector, or of one beside zeros. */
+/* Finds the sums of one block or of two adjacent blocks. */
 static inline void find_apart8(NoiseSums *sums, const uint8_t *now, ptrdiff_t now_stride,
                                const uint8_t *before, ptrdiff_t before_stride, int blocks)
 {
@@ -76,7 +76,7 @@ static void apart8(NoiseSums *sums, const void *now, ptrdiff_t now_stride, const
                     1);
 }
 
-/* Sums 16 numbers of 16 bits: four 64-bit lanes, which add up to the total. */
+/* Sums 16 numbers of 16 bits into four 64-bit lanes. */
 static inline __m256i sum_of_16(__m256i numbers)
 {
     const __m256i zero = _mm256_setzero_si256();
@@ -113,7 +113,7 @@ static const Window whole_table = {0, PARTS};
 #define VECTORS (VECTOR_REGISTERS / 4) /* looked up together, so that each part is loaded once */
 #define STEP (32 * VECTORS)
 
-/* XORs into `found` the entries in `parts` parts from `first` on. `at`: index less 16 * first. */
+/* XORs the entries of `parts` parts, from `first` on, into `found`. `at`: index - 16 * first. */
 static inline void look_up_half(__m256i found[VECTORS], const ByteTable *table, int first,
                                 int parts, __m256i at[VECTORS])
 {
@@ -175,8 +175,7 @@ static inline void apply_step(uint8_t *dst, const uint8_t *src, const Tables *ta
 /* Number of samples that share a window. */
 #define WINDOW_SAMPLES (8 * STEP)
 
-/* After a window of MANY_PARTS or more, the whole table is looked up for the next NOT_ASKED
- * windows, without a search for their parts. */
+/* After a window of MANY_PARTS parts or more, the next NOT_ASKED windows use the whole table. */
 #define MANY_PARTS (PARTS - 3)
 #define NOT_ASKED 3
 
@@ -251,8 +250,7 @@ static void nodes8(void *dst, ptrdiff_t dst_stride, const void *src, ptrdiff_t s
     }
 }
 
-/* Looks up eight samples. Codes and results are packed, because loading and storing them one by one
- * would take longer. */
+/* Codes and results are packed, because separate loads and stores would take longer. */
 static inline __m128i look_up_eight(const uint16_t *table, const uint64_t codes[2])
 {
     const uint64_t a = codes[0], b = codes[1];
@@ -308,8 +306,7 @@ static void apply16(void *dst, ptrdiff_t dst_stride, const void *src, ptrdiff_t 
                     shift, most);
 }
 
-/* Reads nodes sample by sample; the compiler vectorizes the other loops. `added`: dither or
- * rounding of the samples, which repeats. */
+/* The compiler vectorizes the second loop. `added`: dither or rounding of each sample. */
 static inline void between_step(uint16_t out[DEEP_STEP], const uint16_t codes[DEEP_STEP],
                                 const CurveTable *table, const CurveParams *p,
                                 const uint32_t added[DEEP_STEP])
@@ -366,7 +363,7 @@ static void nodes16(void *dst, ptrdiff_t dst_stride, const void *src, ptrdiff_t 
     }
 }
 
-/* ---- tile rows above 8 bits: tables are read sample by sample, the rest is plain loops ---- */
+/* ---- tile rows above 8 bits ---- */
 
 #define TILE_BLOCK 32 /* samples; a multiple of the dither's period of 8 */
 #define TILE_PERIOD 8
@@ -396,7 +393,7 @@ static inline void tile_look_up(TileBlock *restrict block, const TilePiece *at, 
     }
 }
 
-/* `add`: dither or rounding, from the block's first sample on. */
+/* `add`: dither or rounding of each sample. */
 static inline void tile_weigh(uint32_t *restrict codes, const TileBlock *block, const TilePiece *at,
                               const uint32_t *add, uint32_t last)
 {

@@ -1,8 +1,7 @@
 /*
- * Filters a band from top to bottom. Each stage runs behind the previous one, by the number of rows
- * that it reads below its own, and stores its rows in a ring just large enough for the next stage.
- * Together the rings fit a core's second-level cache. Rows that neighbouring bands both need are
- * computed twice.
+ * Filters a band from top to bottom. Each stage lags the previous one by as many rows as it reads
+ * below its own. It stores its rows in a ring just large enough for the next stage, so that all
+ * rings together fit a core's second-level cache.
  */
 #include "equalizer/cpu/lift_cpu.h"
 
@@ -12,13 +11,12 @@
 
 #define LIFT_STEPS 3
 
-/* Number of samples added to each row, so that rows are an odd number of cache lines apart.
- * Otherwise rows of 1920 columns would be 4096 bytes apart, and compete for the same few lines of
- * the first-level cache. */
+/* Samples added to each row, so that rows are an odd number of cache lines apart. Rows that are
+ * 4096 bytes apart would compete for the same few cache lines. */
 #define ODD_LINES 32
 
-/* LAG: rows by which a stage is behind the source. REACH: rows that a stage computes above and
- * below those to filter. */
+/* LAG: rows by which a stage lags the source. REACH: rows that a stage computes above and below the
+ * rows to filter. */
 #define MEAN_LAG 2
 #define SMOOTH_LAG 3
 #define TOLERANCE_LAG 5
@@ -49,7 +47,7 @@ typedef struct Band {
 /* State of the a-trous filter. */
 typedef struct Passes {
     int steps[LIFT_STEPS], count;
-    int reach[LIFT_STEPS + 1]; /* rows that a step and the following ones need, up and down */
+    int reach[LIFT_STEPS + 1]; /* rows up and down that a step and the later steps need */
     Ring across[LIFT_STEPS];   /* each step's rows after the horizontal pass */
     int16_t *row;              /* a row after the vertical pass */
 } Passes;
@@ -95,7 +93,7 @@ static Band open_band(const LiftedPicture *picture, int plane, void *memory, int
     return band;
 }
 
-/* True if row y is at most `reach` rows away from the rows to compute, or one of them. */
+/* True if row y is at most `reach` rows outside of the rows to compute. */
 static int is_wanted(const Band *band, int y, int reach)
 {
     return y >= 0 && y < band->rows && y >= band->y - reach && y < band->end + reach;
@@ -136,8 +134,8 @@ static void pass_down(const Band *band, const Passes *p, int i, const int16_t *q
         lift_mirror(p->row, width, p->steps[i + 1]);
 }
 
-/* Takes row y at `from`, with ends mirrored for the first step, and runs each step as far as its
- * rows are complete. Returns row y - reach[0], now finished, or NULL if that row is not wanted. */
+/* Adds row y, `from`, with ends mirrored for the first step. Returns the filtered row y - reach[0],
+ * or NULL if that row is not wanted. */
 static const int16_t *filter_row(const Band *band, Passes *p, const int16_t *from,
                                  const Ring *quarter, int y)
 {
@@ -164,7 +162,6 @@ typedef struct Luma {
     int16_t *row; /* a row after the speck filter */
 } Luma;
 
-/* Without past frames the mean is the source. Without noise the mean is not smoothed. */
 static Luma open_luma(const LiftedPicture *picture, void *memory, int y, int end)
 {
     Luma l = {

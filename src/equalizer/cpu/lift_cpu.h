@@ -18,11 +18,11 @@ typedef struct LiftedPicture {
     int frame_rows; /* rows of the whole frame's active picture */
 } LiftedPicture;
 
-/* Size of one band's memory. */
+/* Bytes of memory that each call of the following functions needs. */
 size_t lumeq_lift_memory(const LiftedPicture *picture);
 
-/* Writes rows [y, end) of the output. Threads may work on different rows, each with memory of its
- * own, aligned to 64 bytes; its content does not matter. */
+/* Write rows [y, end) of the output. Threads may work on different rows, each with memory of its
+ * own. `memory` is aligned to 64 bytes, and its content does not matter. */
 void lumeq_lift_luma(const LiftedPicture *picture, void *memory, int y, int end);
 void lumeq_lift_chroma(const LiftedPicture *picture, void *memory, int y, int end);
 

@@ -1,10 +1,9 @@
 /*
  * Row kernels of the filter for lifted pictures. tests/lift/README.md describes the arithmetic. At
- * every depth, samples are 8-bit codes with 6 fraction bits (Q6), in 16 bits.
+ * every depth, samples are 8-bit codes with 6 fraction bits (Q6), stored in 16 bits.
  *
- * Rows are in the filter's memory: kernels may read LIFT_MARGIN samples before and after a row, and
- * write all of its last LIFT_BLOCK. Samples beyond the picture are undefined unless said to be
- * mirrored.
+ * Kernels may read LIFT_MARGIN samples before and after a row, and write all of its last
+ * LIFT_BLOCK. Samples beyond the picture are undefined unless they are mirrored.
  */
 #ifndef LUMEQ_LIFT_KERNELS_H
 #define LUMEQ_LIFT_KERNELS_H
@@ -51,10 +50,10 @@ typedef struct LiftRow {
 /* Converts samples, `step` apart, to Q6; `margin` of them are mirrored at both ends. */
 typedef void LiftLoad(int16_t *to, const void *from, int step, int margin, const LiftRow *row);
 
-/* Looks up the two halves of LiftTables.tolerance; `still`, the upper one, may be NULL. */
+/* Looks up LiftTables.tolerance. `quarter`: its low halves; `still`: its high halves, or NULL. */
 typedef void LiftLookUp(int16_t *quarter, int16_t *still, const int16_t *now, const LiftRow *row);
 
-/* Difference of a row from one of a previous frame, Q2. */
+/* `now` minus the same row of a previous frame, Q2. */
 typedef void LiftApart(int16_t *apart, const int16_t *now, const int16_t *past, const LiftRow *row);
 
 /* A previous frame: the row, and the differences of five rows around it. */
@@ -72,12 +71,11 @@ typedef void LiftSmooth(int16_t *to, const int16_t *const from[3], const LiftRow
 /* Limits a quarter of the tolerance by the range of 5x5 samples. */
 typedef void LiftTolerance(int16_t *quarter, const int16_t *const from[5], const LiftRow *row);
 
-/* Looks up and limits a quarter of the tolerance, for samples of 8 bits without noise; rows have no
- * margins. */
+/* LiftLookUp and LiftTolerance for 8-bit samples without noise. `from`: rows without margins. */
 typedef void LiftWholeTolerance(int16_t *quarter, const uint8_t *const from[5], const LiftRow *row);
 
-/* Moves samples above or below all eight neighbours towards the nearest; `margin` samples of the
- * output are mirrored. */
+/* If a sample is above or below all eight neighbours, moves it towards the nearest value among
+ * them. `margin` samples of the output are mirrored. */
 typedef void LiftSpecks(int16_t *to, const int16_t *const from[3], const int16_t *quarter,
                         int margin, const LiftRow *row);
 
@@ -86,9 +84,9 @@ typedef void LiftSpecks(int16_t *to, const int16_t *const from[3], const int16_t
 typedef void LiftPass(int16_t *to, const int16_t *before, const int16_t *here, const int16_t *after,
                       const int16_t *quarter, int width);
 
-/* Applies curve and dither to row `y`, and shifts its codes by `shift`; writes nothing beyond the
- * row. Below lift_floor() no sample gets darker than the source's, above lift_ceiling() none
- * lighter. */
+/* Applies curve and dither to row `y`, and shifts its codes left by `shift`. Writes nothing beyond
+ * the row. The output is at least the smaller of the source and lift_floor(), and at most the
+ * larger of the source and lift_ceiling(). */
 typedef void LiftFinish(void *dst, const int16_t *from, const void *source, int y, int shift,
                         const LiftRow *row);
 
@@ -99,7 +97,7 @@ typedef struct LiftUnder {
     int sub_x, sub_y;
 } LiftUnder;
 
-/* Finds chroma's cells (8-bit means of the luma there), and a quarter of their tolerances. */
+/* Finds the cells of chroma (8-bit means of its luma), and a quarter of their tolerances. */
 typedef void LiftUnderRow(int16_t *quarter, uint8_t *cells, const LiftUnder *under,
                           const LiftRow *row);
 
@@ -131,7 +129,7 @@ typedef struct LiftKernels {
     LiftScale *scale8, *scale16;
 } LiftKernels;
 
-/* The reference, and kernels of other instruction sets with the same bits. */
+/* The reference, and kernels for instruction sets with the same results. */
 extern const LiftKernels lumeq_lift_c, lumeq_lift_sse42, lumeq_lift_avx2, lumeq_lift_avx512,
     lumeq_lift_neon;
 

@@ -1,11 +1,9 @@
 /*
- * Kernels of the filter for lifted pictures: plain loops without branches over blocks, which the
- * compiler vectorizes for the instruction set of the including file. That file defines
- * LIFT_KERNELS, the name of the table. If it also defines LIFT_VECTORS, it has its own look_up(),
- * pass_block(), prepare(), whole_tolerance(), and finish, under and scale for 8 and for 16 bits.
+ * Kernels of the filter for lifted pictures: plain loops, which the compiler vectorizes for the
+ * instruction set of the including file. That file defines LIFT_KERNELS, the name of the table. If
+ * it also defines LIFT_VECTORS, it supplies some of the kernels itself.
  *
- * The result of each operation fits in 16 bits, and is cast to 16 bits, because otherwise the
- * compiler would use 32.
+ * Results are cast to 16 bits, because otherwise the compiler would use lanes of 32.
  */
 #ifndef LUMEQ_LIFT_LOOPS_H
 #define LUMEQ_LIFT_LOOPS_H
@@ -16,7 +14,7 @@
 #include "equalizer/cpu/kernels_common.h"
 #include "equalizer/cpu/lift_kernels.h"
 
-/* Clamps to -limit..limit; limit is not negative. */
+/* Clamps to -limit..limit. */
 static inline int16_t within(int16_t value, int16_t limit)
 {
     return most(least(value, limit), (int16_t)-limit);
@@ -35,7 +33,7 @@ static void look_up(int16_t *restrict quarter, int16_t *restrict still, const in
 }
 #endif
 
-/* Prefetches a block that is FETCHED_AHEAD bytes further on, in the same row or the next. */
+/* Prefetches the block that is FETCHED_AHEAD bytes after this one. */
 static inline void fetch_block(const void *block, int bytes)
 {
     for (int i = 0; i < bytes; i += 64)
@@ -50,8 +48,8 @@ static inline void load_block8(int16_t *restrict to, const uint8_t *from, int st
         to[i] = (int16_t)(from[i * step] << 6);
 }
 
-/* The high half of the product. If `b` is a power of two, this shifts `a` right; for a variable
- * shift the compiler would use 32 bits. */
+/* The high half of the product. With b = 2^(16 - n) it is a >> n; a variable shift would take 32
+ * bits. */
 static inline uint16_t upper_half(uint16_t a, uint16_t b)
 {
     return (uint16_t)((uint32_t)a * b >> 16);
@@ -121,10 +119,9 @@ static inline void add_rows(int16_t *restrict to, const int16_t *const from[5], 
             to[x + i] = (int16_t)(a[x + i] + b[x + i] + c[x + i] + d[x + i] + e[x + i]);
 }
 
-/* Defines a function that moves a row towards the same row of a previous frame. `to` sums up the
- * moves towards all previous frames, and after the `last` one becomes the mean. `bound` limits the
- * moves, and only gets narrower. Not inlined, because the compiler would then forget that the rows
- * do not overlap. */
+/* Adds a row's moves towards a previous frame to `to`; with `last`, turns them into the mean.
+ * `bound` limits the moves, and each frame may lower it. Not inlined, because the compiler would
+ * then forget that the rows do not overlap. */
 #define DEFINE_ADD_MOVES(name, first, last)                                                        \
     static __attribute__((noinline)) void name(                                                    \
         int16_t *restrict to, int16_t *restrict bound, const int16_t *now, const int16_t *past,    \
@@ -194,7 +191,6 @@ static inline int16_t most_of_5(int16_t a, int16_t b, int16_t c, int16_t d, int1
     return most(most(most(a, b), most(c, d)), e);
 }
 
-/* Minimum and maximum over five rows. */
 static inline void find_ends(int16_t *restrict high, int16_t *restrict low,
                              const int16_t *const from[5], int width)
 {
@@ -225,7 +221,6 @@ static void tolerance(int16_t *restrict quarter, const int16_t *const from[5], c
     }
 }
 
-/* Minimum and maximum over three rows. */
 static inline void find_near_ends(int16_t *restrict high, int16_t *restrict low,
                                   const int16_t *const from[3], int width)
 {
@@ -359,7 +354,6 @@ DEFINE_FINISH(16)
                            code_of##bits(b, 2 * i, p) + code_of##bits(b, 2 * i + 1, p) + 2) >>     \
                           down);                                                                   \
     }                                                                                              \
-    /* In 4:2:0 and 4:2:2, most means are computed in whole blocks. */                             \
     static void under##bits(int16_t *restrict quarter, uint8_t *restrict cells,                    \
                             const LiftUnder *u, const LiftRow *row)                                \
     {                                                                                              \

@@ -1,8 +1,4 @@
-/*
- * The filter of lifted pictures in vectors. Tables are split into byte tables, in which a block's
- * codes are looked up by shuffles. The codes of most blocks lie in a small range, so that few parts
- * of a table must be looked up.
- */
+/* The filter of lifted pictures in vectors. Tables are split into byte tables (byte_table.h). */
 #include <string.h>
 
 #include "equalizer/cpu/gain_bytes.h"
@@ -21,8 +17,8 @@ typedef struct Prepared {
 
 _Static_assert(sizeof(Prepared) <= LIFT_PREPARED, "there is room for the tables");
 
-/* Packs the codes of a block to bytes. Packing works within 128-bit lanes: each has 8 codes from
- * one vector of samples, then 8 from the next vector. */
+/* Packs the codes of a block to bytes. Each 128-bit lane has 8 codes from one vector of samples,
+ * then 8 from the next. */
 static inline void codes_of(__m256i code[HALVES], const int16_t *samples)
 {
     for (int i = 0; i < HALVES; i++)
@@ -178,8 +174,7 @@ static void mirror_two(uint8_t *row, int width)
     }
 }
 
-/* Maximum minus minimum of the 5x5 samples around each of 32 samples, from the maxima and minima of
- * columns. */
+/* The ranges of the 5x5 samples around 32 samples, from the maxima and minima of columns. */
 static inline __m256i byte_range(const uint8_t *high, const uint8_t *low)
 {
     __m256i most = load_vector(high), least = load_vector(low);
@@ -199,8 +194,7 @@ static inline void store_quarters(int16_t *quarter, const __m256i bytes[HALVES])
     }
 }
 
-/* Here the range is in whole codes, so it limits the quarter of the tolerance to
- * (edge - 64 * range) / 4, which is 0 from a range of 8 codes on. */
+/* Here the range is in whole codes: the limit is (edge - 64 * range) / 4. */
 static inline void whole_block(int16_t *quarter, const uint8_t *high, const uint8_t *low,
                                const uint8_t *now, Window window, const LiftRow *row)
 {
@@ -274,7 +268,7 @@ static inline __attribute__((always_inline)) void find_values(__m256i value[VECT
     }
 }
 
-/* Constants for the blocks of a row. Shifts are used above 8 bits. */
+/* Constants for the blocks of a row. */
 typedef struct Finish {
     const ByteTable *nodes;
     __m256i add, floor, ceiling;
@@ -467,7 +461,7 @@ static Scale scale_of(const LiftChroma *chroma, const LiftRow *row)
     };
 }
 
-/* Scales sixteen samples of `depth` bits. */
+/* Scales sixteen samples in Q6 to codes of `depth` bits. */
 static inline __m256i scale_some(const int16_t *from, const int16_t *source, __m256i gain,
                                  const Scale *scale, int depth)
 {

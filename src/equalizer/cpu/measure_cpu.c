@@ -1,4 +1,4 @@
-/* Measures a frame in one pass over its rows while they are in the cache. */
+/* Measures a frame in bands. */
 #include <string.h>
 
 #include "equalizer/cpu/bands.h"
@@ -51,7 +51,7 @@ static void add_noise(NoiseProfile *sum, const NoiseProfile *part)
     sum->repeated += part->repeated;
 }
 
-/* Adds some rows to the sums of cells. */
+/* Adds the rows [from, to) to the sums of cells. */
 static void sum_rows(const Measuring *m, uint64_t *cells, int from, int to)
 {
     const LumeqImage *in = &m->job->in;

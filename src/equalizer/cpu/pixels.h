@@ -1,7 +1,7 @@
 /*
  * Interleaved colours to planes of Y, Cb and Cr, and back: full range BT.601, as in JPEG and
- * OpenCV. Colours of 8 bits become codes of 10, which lose no colour; those of 16 bits become codes
- * of 16.
+ * OpenCV. 8-bit colours become 10-bit codes, so that none is lost. 16-bit colours become 16-bit
+ * codes.
  */
 #ifndef LUMEQ_PIXELS_H
 #define LUMEQ_PIXELS_H

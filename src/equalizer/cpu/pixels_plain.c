@@ -6,7 +6,7 @@ static inline int64_t between(int64_t value, int64_t last)
     return positive < last ? positive : last;
 }
 
-/* `deep`: bits of a code of the planes. */
+/* `deep`: bits per code of a plane. `sum`: type of sums. */
 #define DEFINE_PIXELS(bits, deep, sum)                                                             \
     void lumeq_pixels_to_planes##bits(uint16_t *const to[3], const void *from, int channels,       \
                                       int rgb, int width)                                          \

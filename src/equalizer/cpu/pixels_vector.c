@@ -11,7 +11,7 @@ static inline __m256i pair_of(int32_t first, int32_t second)
     return _mm256_set1_epi32((int32_t)((uint32_t)second << 16 | (uint16_t)first));
 }
 
-/* Loads 16 bytes of pixels from pixel 0 on into the lower half, from pixel 8 on into the upper. */
+/* Loads 16 bytes from pixel 0 on into the lower half, and from pixel 8 on into the upper half. */
 static inline __m256i load_pixels(const uint8_t *from, int channels)
 {
     return _mm256_set_m128i(_mm_loadu_si128((const void *)(from + 8 * channels)),
@@ -76,20 +76,20 @@ static inline __m256i pack_sums(const __m256i sum[2])
                               _mm256_srai_epi32(sum[1], PLANES_BITS));
 }
 
-/* Shuffle indices for 16 bytes of pixels from `first_byte` on: their places in the vector of the
- * first two channels or, if `is_red`, of the third; 0x80: the byte is in the other vector. */
-static inline __m128i places_of(int first_byte, int is_red)
+/* Shuffle indices of 16 bytes of pixels, from `first_byte` on. They select bytes from the vector of
+ * the first two channels or, if `third`, of the third; 0x80 gives 0. */
+static inline __m128i places_of(int first_byte, int third)
 {
     uint8_t index[16];
     for (int i = 0; i < 16; i++) {
         const int pixel = (first_byte + i) / 3, channel = (first_byte + i) % 3;
         const int place = channel == 1 ? pixel + 8 : pixel;
-        index[i] = (uint8_t)((channel == 2) == is_red ? place : 0x80);
+        index[i] = (uint8_t)((channel == 2) == third ? place : 0x80);
     }
     return _mm_loadu_si128((const void *)index);
 }
 
-/* A half for rounding, less the middle of both chroma components times their coefficients. */
+/* The constant part of a sum: for rounding, and for the middle of the chroma codes. */
 static inline __m256i offset_of(const int32_t k[3])
 {
     return _mm256_set1_epi32((1 << (PLANES_BITS - 1)) - (k[1] + k[2]) * ((LAST + 1) / 2));

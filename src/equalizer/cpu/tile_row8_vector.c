@@ -6,9 +6,9 @@
 #include "equalizer/cpu/vector.h"
 
 /*
- * Values of 8-bit codes have 16 bits including fractions. The entries of the left and the right
- * tile are adjacent, so that one load and one multiplication handle both. Inverting the highest bit
- * of each makes it signed, as the multiplication requires.
+ * Values are 8-bit codes with 8 fraction bits. The values of the left and the right tile are
+ * adjacent, so that one load and one multiplication handle both. The multiplication needs signed
+ * numbers, so the highest bit of each value is inverted.
  */
 #define HIGHEST 0x8000
 #define BLOCK 32    /* samples */
@@ -70,7 +70,7 @@ static void pair_nodes(NodePairs *pairs, const TileColumn *left, const TileColum
     }
 }
 
-/* Moves samples through registers, because a load or store for each would take longer. */
+/* Samples are packed, because separate loads and stores would take longer. */
 static inline __m256i look_up_eight(const NodePairs *pairs, const uint8_t *samples)
 {
     uint64_t s;

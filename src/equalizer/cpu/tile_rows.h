@@ -1,4 +1,4 @@
-/* Mode CLAHE: counts of tiles, and rows of output in pieces (see TileAxis). */
+/* Mode CLAHE: counts of tiles, and rows of output. */
 #ifndef LUMEQ_TILE_ROWS_H
 #define LUMEQ_TILE_ROWS_H
 
@@ -37,7 +37,7 @@ typedef struct TilePiece {
     uint32_t phase, step; /* at the first sample, and increment per sample */
 } TilePiece;
 
-/* Piece number `piece`, clipped to [left, right); without nodes. */
+/* Piece number `piece`, clipped to [left, right). Does not set the nodes. */
 static inline TilePiece tile_piece_at(const TileGrid *grid, int piece, int left, int right)
 {
     const int *bounds = &grid->x.piece[piece];
@@ -65,14 +65,13 @@ static inline void tile_added(uint32_t *added, int count, const CurveParams *p, 
         added[i] = p->dither ? curve_dither((uint32_t)i, (uint32_t)y, p->frame) : CURVE_ROUND;
 }
 
-/* Counts tile number `tile` of the frame that starts at `src`: the part inside the frame in `hist`
- * and, unless it is NULL, the padding of OpenCV's CLAHE in `padding`. */
+/* Counts tile number `tile` of the frame `src`: the part inside the frame in `hist` and, unless
+ * NULL, the padding of OpenCV's CLAHE in `padding`. */
 void lumeq_clahe_count(const TileGrid *grid, int tile, const LumeqKernels *kernels, const void *src,
                        ptrdiff_t stride, uint32_t *hist, uint32_t *padding);
 
-/* Writes the samples in [left, right) of `height` rows of the frame, from row number `y` on, where
- * src and dst start. The frame is as wide as the grid. src and dst must not overlap. Threads may
- * work on different rows. */
+/* Writes columns [left, right) of `height` rows of a frame as wide as the grid. src and dst start
+ * at the frame's row `y`, and must not overlap. Threads may work on different rows. */
 void lumeq_clahe_apply(const TileGrid *grid, const LumeqKernels *kernels, void *dst,
                        ptrdiff_t dst_stride, const void *src, ptrdiff_t src_stride, int left,
                        int right, int height, int y, const TileTables *tables);

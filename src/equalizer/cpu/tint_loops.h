@@ -7,8 +7,8 @@
 
 #define TINT_BLOCK 64
 
-/* haze_cleared() in lanes of 16 bits; `room`: how many of 15 bits a code leaves free. If `lost` is
- * one half or more, it is negative in a lane; `whole` adds the missing 1. */
+/* haze_cleared() in lanes of 16 bits. `room`: 15 - bits. From one half on, `lost` is negative in a
+ * lane, so `whole` adds the missing 1. */
 #define DEFINE_TINT_LANES(bits, Sample, room)                                                      \
     /* value * part / 2^16, rounded. */                                                            \
     static inline int16_t tint_part##bits(int16_t value, int16_t part)                             \
@@ -47,7 +47,7 @@ static inline void tint_block16(uint16_t *restrict out, const int32_t *restrict 
 }
 
 #define DEFINE_TINT(bits, Sample, Sum)                                                             \
-    /* Adds a row of the luma that each pixel covers. */                                           \
+    /* Adds a row of luma to the sum of each chroma sample. */                                     \
     static inline __attribute__((always_inline)) void tint_add##bits(                              \
         Sum *restrict luma, const Sample *restrict from, int sub, int shift, int last)             \
     {                                                                                              \
@@ -74,7 +74,7 @@ static inline void tint_block16(uint16_t *restrict out, const int32_t *restrict 
                     rest[i] = from[i < columns ? i : columns - 1];                                 \
                 from = rest;                                                                       \
             }                                                                                      \
-            if (sub == 1) /* a constant, for vectors */                                            \
+            if (sub == 1) /* a constant, so that it is vectorized */                               \
                 tint_add##bits(luma, from, 1, shift, last);                                        \
             else                                                                                   \
                 tint_add##bits(luma, from, sub, shift, last);                                      \

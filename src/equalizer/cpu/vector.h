@@ -1,8 +1,8 @@
 /*
  * Vectors of 32 bytes, for kernels that are compiled for several instruction sets. AVX2 has such
- * vectors. Otherwise a vector is two registers of SSE4.2 or NEON, and this file defines the
- * operations of AVX2 that kernels use; SIMDe (libsimde-dev) translates SSE4.2 to NEON. Names and
- * semantics are Intel's. VECTOR_REGISTERS vectors fit in the registers.
+ * vectors. Otherwise a vector is two registers of SSE4.2 or NEON, and this file defines the AVX2
+ * operations that kernels use. SIMDe (libsimde-dev) translates SSE4.2 to NEON. VECTOR_REGISTERS
+ * vectors fit in the registers.
  */
 #ifndef LUMEQ_VECTOR_H
 #define LUMEQ_VECTOR_H
@@ -98,7 +98,7 @@ DEFINE_HALVED(unpackhi_epi16)
 DEFINE_HALVED(unpacklo_epi8)
 DEFINE_HALVED(unpacklo_epi16)
 
-/* Shifts, whose number of bits may be a variable. */
+/* Shifts by a constant or variable number of bits. */
 #define DEFINE_SHIFT(name, type, operator)                                                         \
     static inline __m256i _mm256_##name(__m256i a, int bits)                                       \
     {                                                                                              \
@@ -278,7 +278,7 @@ static inline int least_byte(__m128i bytes)
 #endif
 }
 
-/* The codes of 16 samples of more than 8 bits, each at most `most`. */
+/* The codes of 16 samples of more than 8 bits, clamped to `most`. */
 static inline __m256i deep_codes(const uint16_t *samples, int shift, __m256i most)
 {
     const __m256i sample = _mm256_loadu_si256((const void *)samples);

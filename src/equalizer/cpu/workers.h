@@ -11,14 +11,12 @@ LumeqWorkers *lumeq_workers_create(int threads);
 /* In a forked process that has not started threads, it only frees memory. */
 void lumeq_workers_destroy(LumeqWorkers **workers);
 
-/* Call this before locking `lock` for lumeq_workers_run(). In a forked process, it restarts what
- * threads it can and initializes `lock`, which the parent may have held. */
+/* Call this before locking `lock` for lumeq_workers_run(). In a forked process, it restarts as many
+ * threads as it can and initializes `lock`, which the parent may have held. */
 void lumeq_workers_after_fork(LumeqWorkers *workers, pthread_mutex_t *lock);
 
-/*
- * Calls band(context, 0..bands-1), each once, on all threads, and returns when all are done; what a
- * band wrote is then visible to the caller. One caller at a time.
- */
+/* Calls band(context, i) once for each i in 0..bands-1, on all threads, and returns when all calls
+ * are done. Their writes are then visible to the caller. One caller at a time. */
 void lumeq_workers_run(LumeqWorkers *workers, void (*band)(void *context, int index), void *context,
                        int bands);
 
