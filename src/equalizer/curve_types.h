@@ -33,7 +33,7 @@ typedef struct CurveLight {
 
 #define CURVE_LIGHT_ONE (1u << 24) /* 1.0 in the members of CurveLight */
 
-/* CurveParams.clear: HAZY clears haze as far as the picture is hazy, ALWAYS from every picture. */
+/* CurveParams.clear: HAZY clears as far as the picture is hazy, ALWAYS clears every picture. */
 enum { CURVE_CLEAR_HAZY = 1, CURVE_CLEAR_ALWAYS };
 
 #define CURVE_FADES_IN 2 /* for CurveResult.fades */
@@ -46,8 +46,7 @@ typedef struct CurveParams {
     int32_t black, white; /* codes */
     uint32_t clip;        /* Q16 multiples of the mean bin; 0: no limit; CURVE_CLIP_AUTO: the lift
                            * rule decides */
-    uint32_t alpha;       /* Q16, 1..CURVE_ONE: share of the way to its target that the curve moves
-                           * with this frame */
+    uint32_t alpha;       /* Q16, 1..CURVE_ONE: how far the curve moves to its target */
     uint32_t strength;    /* Q16 */
     int32_t adaptive;     /* well exposed pictures get less of the strength */
     int32_t stretch;      /* the target is a straight line */
@@ -57,7 +56,7 @@ typedef struct CurveParams {
     uint32_t step;     /* microseconds since the previous frame */
     uint32_t denoise;  /* with a lift: share of the noise to filter, Q16 */
     int32_t past;      /* number of previous frames that the filter may use */
-    int32_t first;     /* with a lift: first frame of a video; its noise will be measured soon */
+    int32_t first;     /* with a lift: first frame of a video, whose noise is not known yet */
     int32_t scene_cut; /* detect cuts */
     int32_t reference; /* OpenCV's curve; 8 bits only */
     int32_t transfer;  /* a LumeqTransfer */
@@ -80,12 +79,10 @@ typedef struct CurveBin {
 typedef struct LiftState {
     uint32_t on;         /* 0: no lift, and the other members are undefined */
     uint32_t dark, more; /* Q16: LiftChoice.dark and LiftChoice.lift, smoothed like the curve */
-    uint32_t voids;      /* LiftChoice.voids, likewise smoothed */
-    uint32_t ignored;    /* do not use this frame's measured noise, for example because it compares
-                          * two scenes, or the picture is black or of one tone */
+    uint32_t voids;      /* LiftChoice.voids, smoothed like the curve */
+    uint32_t ignored;    /* do not use this frame's measured noise, for example after a cut */
     uint32_t known;      /* the noise has been measured */
-    uint32_t awaited;    /* frames left to wait for a noise measurement: LIFT_AWAITED after the
-                          * first frame, then down to 0 */
+    uint32_t awaited;    /* frames left to wait for a noise measurement */
     uint32_t noise;      /* mean of the measured noise, in codes of 8 bits, Q16 */
     uint32_t seen;       /* noise measurements in this scene, at most LIFT_NOISE_SEEN */
 } LiftState;

@@ -194,7 +194,7 @@ static inline void store_quarters(int16_t *quarter, const __m256i bytes[HALVES])
     }
 }
 
-/* Here the range is in whole codes: the limit is (edge - 64 * range) / 4. */
+/* The range is in whole codes, so the limit is (edge - 64 * range) / 4. */
 static inline void whole_block(int16_t *quarter, const uint8_t *high, const uint8_t *low,
                                const uint8_t *now, Window window, const LiftRow *row)
 {

@@ -135,8 +135,7 @@ static __device__ __forceinline__ void look_up_start(const Chunks &chunks, Looku
         chunks_load(chunks, &start->at, start->values);
 }
 
-/* Maps a plane through the table. All threads of the block call it; it synchronizes them before it
- * reads `active`. */
+/* All threads of the block call it. */
 template <typename Table>
 static __device__ __forceinline__ void
 look_up_plane(Table *table, const Chunks &chunks, uint8_t *dst, int dst_stride,
@@ -144,7 +143,7 @@ look_up_plane(Table *table, const Chunks &chunks, uint8_t *dst, int dst_stride,
               LookupStart *start)
 {
     typedef typename Table::Sample Sample;
-    fill(table, from, params.bins); /* synchronizes the block */
+    fill(table, from, params.bins); /* synchronizes the block, also for `active` */
     while (chunk_is_there(chunks, start->at)) {
         look_up_chunks(*table, params, active, chunks, dst, dst_stride, &start->at, start->values);
         if (chunk_is_there(chunks, start->at))

@@ -1,5 +1,5 @@
-/* Functions that the threads of a block call together: sums over a warp; sums over the group, which
- * is the first 256 threads, one for each code; and a test for the block that finishes last. */
+/* Functions that the threads of a block call together. The group is the block's first 256 threads,
+ * one for each code. */
 #ifndef LUMEQ_CUDA_BLOCK_CUH
 #define LUMEQ_CUDA_BLOCK_CUH
 
@@ -38,7 +38,7 @@ static __device__ __forceinline__ uint32_t group_sum(uint32_t value, uint32_t *s
     return sum;
 }
 
-/* The sum of the values of this thread and those before it; `scratch` as above. */
+/* The sum of the values of the group's threads up to this one; `scratch` as above. */
 static __device__ __forceinline__ uint32_t group_scan(uint32_t value, uint32_t *scratch)
 {
     const int lane = (int)threadIdx.x % 32, warp = (int)threadIdx.x / 32;
@@ -58,8 +58,8 @@ static __device__ __forceinline__ uint32_t group_scan(uint32_t value, uint32_t *
     return value;
 }
 
-/* Increments the counter. The last of `all` calls resets it to 0 and returns true, and sees all
- * memory that other threads wrote before their increments. */
+/* Increments the counter. The last of `all` calls resets it to 0, returns true, and sees all memory
+ * that other threads wrote before their calls. */
 static __device__ __forceinline__ bool count_block_done(uint32_t *done, uint32_t all)
 {
     uint32_t before;
@@ -70,8 +70,8 @@ static __device__ __forceinline__ bool count_block_done(uint32_t *done, uint32_t
     return before == all - 1;
 }
 
-/* The same, called by all threads of a group that includes thread 0. `barrier` synchronizes the
- * group, and makes the other threads' memory visible to thread 0. */
+/* Like count_block_done(), once for each block. Called by all threads that `barrier` synchronizes,
+ * including thread 0. */
 template <void barrier()>
 static __device__ __forceinline__ bool is_last_block(uint32_t *done, uint32_t all)
 {

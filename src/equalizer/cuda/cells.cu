@@ -4,11 +4,10 @@
 #include "equalizer/backend.h"
 #include "equalizer/cuda/launch.cuh"
 
-/* Threads of a warp, which sums up one row at a time, and warps of a block. */
+/* Threads of a warp, and warps of a block. A warp sums up one row at a time. */
 #define LANES 32
 #define WARPS 8
 
-/* Blocks per cell; each has every BLOCKS_A_CELL-th row. */
 #define BLOCKS_A_CELL 4
 
 /* First column and row of each cell, and the picture's ends. */

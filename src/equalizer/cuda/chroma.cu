@@ -5,7 +5,6 @@
 #include "equalizer/cuda/chroma_scale.cuh"
 #include "equalizer/cuda/launch.cuh"
 
-/* Blocks per multiprocessor. */
 #define BLOCKS_A_PROCESSOR (2048 / THREADS)
 
 typedef struct ChromaWalk {
@@ -83,8 +82,7 @@ static __device__ __forceinline__ void scale_group(const ChromaRule &rule, const
     group.store(c.out, x, y);
 }
 
-/* Template parameters describe the layout if groups are vectors (walk.aligned). A thread takes one
- * group after another. */
+/* Template parameters describe the layout if groups are vectors (walk.aligned). */
 template <typename Sample, bool tiles, int sub_x, int sub_y, int step>
 static __global__ void __launch_bounds__(THREADS)
     scale_chroma(const __grid_constant__ ChromaWalk walk, const CurveTable *table,

@@ -16,8 +16,7 @@ template <typename Sample, int count> struct __align__(count * sizeof(Sample)) R
     Sample v[count];
 };
 
-/* Loads a vector that does not change while the kernel runs, so that several loads can be in
- * flight. */
+/* Loads a vector that does not change while the kernel runs. Several loads can be in flight. */
 template <typename Vector> static __device__ __forceinline__ Vector load_vector(const Vector *from)
 {
     static_assert(sizeof(Vector) == 4 || sizeof(Vector) == 8 || sizeof(Vector) == 16,
@@ -70,7 +69,7 @@ static __device__ __forceinline__ uint32_t sum_luma(ChromaCodes codes, const Lum
     return sum;
 }
 
-/* Adds the codes of a luma row of a group. */
+/* Adds a row of luma to the sums of a group. */
 template <typename Sample, int sub_x>
 static __device__ __forceinline__ void
 add_luma(ChromaCodes codes, const Run<Sample, (GROUP << sub_x)> &luma, uint32_t sum[GROUP])
@@ -143,8 +142,7 @@ template <typename Sample, int step> struct ChromaGroup {
     }
 };
 
-/* The active picture in chroma pixels. In luma it begins at multiples of 4, and ends at multiples
- * of 4 or at the frame's edge. */
+/* The active picture in chroma pixels. */
 static __device__ __forceinline__ Active active_chroma(const Active &luma, int sub_x, int sub_y)
 {
     const Active active = {luma.left >> sub_x, luma.top >> sub_y,
@@ -153,8 +151,7 @@ static __device__ __forceinline__ Active active_chroma(const Active &luma, int s
     return active;
 }
 
-/* Number of layouts that have kernels whose groups are vectors. As a layout, CHROMA_LAYOUTS means
- * any other. */
+/* Number of layouts whose groups can be vectors. layout_of() returns it for any other layout. */
 #define CHROMA_LAYOUTS 5
 
 template <int x, int y, int step_> struct ChromaLayout {
@@ -170,7 +167,7 @@ static inline int layout_of(const LumeqCudaChroma *c)
                                                             : CHROMA_LAYOUTS;
 }
 
-/* Returns the kernel for a layout: the result of kernel_of(a ChromaLayout). */
+/* Returns kernel_of(the ChromaLayout). */
 template <typename KernelOf> static auto choose_layout(int layout, KernelOf kernel_of)
 {
     switch (layout) {

@@ -1,6 +1,5 @@
 /*
- * Shared by kernels that scale chroma by the gain of its luma: functions that load gains, and bound
- * luma over saturated colours.
+ * For kernels that scale chroma: functions that load gains, and bound luma over saturated colours.
  *
  * Before including it, a .cu file defines THREADS, the size of its blocks.
  */
@@ -30,8 +29,7 @@ static __device__ __forceinline__ LumeqCudaChroma chroma_in_batch(const LumeqCud
     return own;
 }
 
-/* Loads the gains into shared memory, with all threads of a block. `free` is the distance from gray
- * up to which a gain has no limit; most pixels are within it, so that one comparison is enough. */
+/* Loads the gains into shared memory, with all threads of a block, and computes CurveGain.free. */
 static __device__ __forceinline__ void load_gains(CurveGain *gains, const CurveGain *from,
                                                   int depth, const CurveLegal &legal)
 {
@@ -44,8 +42,8 @@ static __device__ __forceinline__ void load_gains(CurveGain *gains, const CurveG
 
 /* ---- luma over saturated colours, after all luma is written --------------------------------- */
 
-/* True if the frame's luma rises enough to be bounded here: luma that is cleared of haze is bounded
- * by clear.cu. All threads of a block call it. */
+/* True if the frame's luma rises and is bounded here. If haze is cleared from it, clear.cu bounds
+ * it. All threads of a block call it. */
 static __device__ __forceinline__ bool is_raised(const CurveTable *table)
 {
     int raised = 0;
@@ -54,7 +52,7 @@ static __device__ __forceinline__ bool is_raised(const CurveTable *table)
     return __syncthreads_or(raised) && !table->clear.light;
 }
 
-/* Bounds the luma of one chroma pixel, whose components are at most `left` without haze. */
+/* Bounds the luma of one chroma pixel. `left`: the larger component without haze; ~0: no haze. */
 template <typename Sample>
 static __device__ __forceinline__ void bound_pixel(const LumeqCudaChroma &c, uint32_t left,
                                                    int depth, int shift, uint32_t black,

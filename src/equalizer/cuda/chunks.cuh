@@ -1,7 +1,7 @@
 /*
  * How the threads of a grid share a plane: in chunks of 16 aligned bytes, row by row, with
  * neighbouring chunks for neighbouring threads. The rest at both ends of a row is processed sample
- * by sample, with a warp per row, and so is the whole plane if rows have different alignments.
+ * by sample, with a warp per row. If rows have different alignments, there are no chunks.
  */
 #ifndef LUMEQ_CUDA_CHUNKS_CUH
 #define LUMEQ_CUDA_CHUNKS_CUH
@@ -17,8 +17,8 @@
 
 #define BATCH_BLOCKS 2 /* per multiprocessor, for all planes of a batch */
 
-/* For __launch_bounds__: if 2 blocks fit, a kernel leaves half of the registers to the previous
- * one, which may still run. Devices of compute capability 11 and 12 hold too few threads. */
+/* For __launch_bounds__: 2 leaves half of the registers to the previous kernel, which may still
+ * run. Devices of compute capability 11 and 12 hold too few threads for 2. */
 #if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 900 && __CUDA_ARCH__ < 1100
 #define BLOCKS_BESIDE 2
 #else
@@ -44,15 +44,14 @@ static inline int aligned_alike(const LumeqCudaPlane *a, const LumeqCudaPlane *b
            a->stride % CHUNK_BYTES == 0 && b->stride % CHUNK_BYTES == 0;
 }
 
-/* Blocks for each of a batch's planes: a batch fills the device once, and a single plane leaves
- * room for the next kernel. */
+/* Blocks per plane. A batch fills the device once. One plane leaves room for the next kernel. */
 static inline int chunks_blocks(int processors, int count)
 {
     const int blocks = count > 1 ? BATCH_BLOCKS * processors / count : processors;
     return blocks > 0 ? blocks : 1;
 }
 
-/* Plans the walk over `plane` and, in parallel, over `other`. Returns the number of blocks. */
+/* Plans the same walk over `plane` and `other`. Returns the number of blocks. */
 static inline unsigned chunks_share(Chunks *chunks, const LumeqCudaPlane *plane,
                                     const LumeqCudaPlane *other, int sample_size, int max_blocks)
 {
@@ -94,7 +93,6 @@ static __device__ __forceinline__ bool chunk_is_there(const Chunks &chunks, Chun
     return at.row < chunks.height;
 }
 
-/* Advances to the thread's next chunk. */
 static __device__ __forceinline__ void chunk_next(const Chunks &chunks, ChunkPosition *at)
 {
     at->row += chunks.step_rows;
@@ -117,8 +115,7 @@ static __device__ __forceinline__ uint4 chunk_at(const Chunks &chunks, ChunkPosi
     return *(const uint4 *)chunk_in(chunks, chunks.data, chunks.stride, at);
 }
 
-/* Position of codes, or bins, in 16-bit samples: sample >> shift, limited to the last one. 8-bit
- * samples are codes. */
+/* A 16-bit sample's code, or bin, is sample >> shift, at most `last`. 8-bit samples are codes. */
 typedef struct Codes {
     int shift;
     uint32_t last;
@@ -130,8 +127,8 @@ static __device__ __forceinline__ uint32_t code_of(uint32_t sample, Codes c)
     return sizeof(Sample) == 1 ? sample : min(sample >> c.shift, c.last);
 }
 
-/* Sample `index` of a chunk times `scale`, a power of two. Both are known at compile time, so this
- * takes one shift and one AND. */
+/* Sample `index` of a chunk times `scale`, a power of two. With constants, this takes one shift and
+ * one AND. */
 template <typename Sample, int scale>
 static __device__ __forceinline__ uint32_t chunk_sample(uint4 v, int index)
 {
@@ -144,7 +141,7 @@ static __device__ __forceinline__ uint32_t chunk_sample(uint4 v, int index)
     return (shift >= up ? word >> (shift - up) : word << (up - shift)) & (((1u << bits) - 1) << up);
 }
 
-/* The code of such a sample times `scale`: the offset of its entry in a table. */
+/* The code of sample `index` times `scale`: the offset of its entry in a table. */
 template <typename Sample, int scale>
 static __device__ __forceinline__ uint32_t chunk_code(uint4 v, int index, Codes codes)
 {

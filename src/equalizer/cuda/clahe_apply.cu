@@ -22,9 +22,9 @@
 #endif
 
 /*
- * Each kind of samples defines Entry, a code's nodes in the four tables; pack_entry(), which takes
- * them in the order upper left, upper right, lower left, lower right; set_weights() for a position,
- * and next_weights() for the next sample of its row; value_of(), an output with 8 fraction bits.
+ * Each kind of samples defines an Entry, a code's nodes in the four tables. pack_entry() takes the
+ * nodes in the order upper left, upper right, lower left, lower right. set_weights() prepares for a
+ * position, next_weights() for the next sample of its row. value_of() has 8 fraction bits.
  */
 
 /* ---- 8 bits ------------------------------------------------------------------------------- */
@@ -50,7 +50,7 @@ static __device__ __forceinline__ void set_weights(Video8 *w, const TileGrid &gr
     w->rows = (255 - weight) | weight << 8;
 }
 
-/* tile_lerp() of both halves. The weights add up to 255, to fit in 8 bits, so the upper tile's
+/* tile_lerp() of both halves. The weights have 8 bits, so they add up to 255, and the upper tile's
  * value, in the lower half, is added once more. */
 static __device__ __forceinline__ uint32_t lerp_halves(uint32_t halves, uint32_t weights)
 {
@@ -88,7 +88,6 @@ static __device__ __forceinline__ void set_weights(Video16 *w, const TileGrid &g
     w->weight = tile_weight(tile_phase(&grid.y, at.y));
 }
 
-/* Advances the weights, for all depths. */
 template <typename Video> static __device__ __forceinline__ void next_weights(Video *w)
 {
     w->phase += w->step;
@@ -169,8 +168,8 @@ static __device__ __forceinline__ void fill(typename Kind::Entry *entries, const
     __syncthreads();
 }
 
-/* Packs samples from values that are already rounded or dithered. For 8 bits a sample is the second
- * byte, because values never exceed the last code. */
+/* Packs samples from values that are already rounded or dithered. At 8 bits, values never exceed
+ * the last code, so the second byte is the sample. */
 static __device__ __forceinline__ uint32_t pack(const uint32_t *values, const CurveParams &,
                                                 uint8_t)
 {

@@ -1,7 +1,7 @@
 /*
  * Counts the histograms of tiles and, for the reference, makes OpenCV's curves from them. Several
- * blocks count a tile, in shared memory, and add to its counters. For the reference, the last of
- * them computes the tile's curve, and the last block of all stores the sums over all tiles.
+ * blocks count a tile in shared memory. For the reference, the tile's last block computes its
+ * curve, and the last block of all stores the sums over all tiles.
  */
 #include <stdint.h>
 
@@ -145,8 +145,8 @@ typedef struct Slice {
     int number, count;
 } Slice;
 
-/* Counts the block's part of its tile. Returns the tile. Grid: columns of tiles, rows of tiles,
- * parts of a tile of each frame. */
+/* Counts the block's part of its tile. Returns the tile's number. Grid: columns of tiles, rows of
+ * tiles, parts of a tile of each frame. */
 template <typename Sample>
 static __device__ __forceinline__ int count_tile(uint32_t *tables, const PartPlane &src,
                                                  const TileGrid &grid, Slice slice)
@@ -216,7 +216,7 @@ extern "C" cudaError_t lumeq_cuda_load_clahe_histogram(void)
     return error ? error : load(clahe_counts<uint8_t>, clahe_counts<uint16_t>);
 }
 
-/* Blocks per tile, so that all run at once; each has at least a row, and a chunk per thread. */
+/* Blocks per tile. All run at once, and each has at least a row, and a chunk per thread. */
 static unsigned parts_of_tile(const LumeqCudaDevice *device, const TileGrid *grid, int sample_size,
                               int frames)
 {

@@ -13,9 +13,8 @@
 #include "equalizer/cuda/launch.cuh"
 
 /*
- * A block's tables. With one table per lane, each lane's table is in a bank of its own, so that
- * lanes never conflict, whatever the picture. If that does not fit there are fewer tables, one
- * after another, which are assigned to warps.
+ * A block's tables. With one table per lane, each table is in a bank of its own, so lanes never
+ * conflict. Fewer tables follow one another, and are assigned to warps.
  */
 template <int bins, int tables> struct Tables {
     static constexpr bool by_lane = tables == 32;
@@ -75,8 +74,7 @@ static __device__ __forceinline__ void count_chunk(uint32_t *tables, uint32_t ow
         count(tables, own | chunk_code<Sample, scale>(value, i, bins));
 }
 
-/* Counts the chunk at `at` while the thread's next chunk is being loaded. More loads in flight gain
- * nothing. */
+/* Counts the chunk at `at` while the thread's next chunk is being loaded. */
 template <typename Sample, int scale>
 static __device__ __forceinline__ void count_one(uint32_t *tables, uint32_t own,
                                                  const Chunks &chunks, const Codes &bins,
@@ -100,8 +98,7 @@ static __device__ __forceinline__ void clear(uint32_t *tables, int words)
             fours[i + threadIdx.x] = make_uint4(0, 0, 0, 0);
 }
 
-/* Counts the block's share of a plane in its tables. All threads call it; all have finished when it
- * returns. */
+/* Counts the block's share of a plane in its tables, and then synchronizes the block. */
 template <typename Sample, int bins, int tables>
 static __device__ __forceinline__ void count_plane(uint32_t *counts, const Chunks &chunks,
                                                    const Codes &in_bins)
@@ -131,8 +128,7 @@ static __device__ __forceinline__ void block_barrier(void)
     __syncthreads();
 }
 
-/* Launches a kernel over the planes of a batch, with `arguments` after the chunks, and with `more`
- * blocks for each. */
+/* Launches a kernel over the planes of a batch. `more`: additional blocks per plane. */
 template <typename Sample, typename... Arguments>
 static cudaError_t launch_over(void (*kernel)(const Chunks, Arguments...),
                                const LumeqCudaDevice *device, const LumeqCudaPlane *src, int count,

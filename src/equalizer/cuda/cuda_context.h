@@ -19,7 +19,7 @@ int lumeq_cuda_home_check(const LumeqCudaHome *home);
 cudaError_t lumeq_cuda_enter(const LumeqCudaHome *home);
 void lumeq_cuda_leave(const LumeqCudaHome *home);
 
-/* Stores the backend's CUcontext, also a primary one. Call it after lumeq_cuda_enter(). */
+/* Stores the backend's CUcontext. Call it after lumeq_cuda_enter(). */
 cudaError_t lumeq_cuda_context(const LumeqCudaHome *home, void **context);
 
 /* Makes `stream` wait for the work queued on `other` so far. Call it after lumeq_cuda_enter(). */

@@ -29,8 +29,8 @@ cudaError_t lumeq_cuda_find_curve(const LumeqCudaDevice *device, const LumeqMeas
                                   const LumeqCudaReference *parts, const LumeqCudaBatch *batch,
                                   cudaStream_t stream);
 
-/* Computes all counts. Cells and tiles, if wanted, are added to the job's counts, which are on the
- * device and which the caller has zeroed; `host` gets the others. */
+/* Computes all counts. Adds cells and tiles, if wanted, to job->counts, which are zeroed and on the
+ * device. `host` gets the other counts. */
 cudaError_t lumeq_cuda_measure(const LumeqCudaDevice *device, const LumeqMeasureJob *job,
                                LumeqCudaTally *tally, LumeqCudaTally *host,
                                const LumeqCudaBatch *batch, cudaStream_t stream);
@@ -39,14 +39,13 @@ cudaError_t lumeq_cuda_measure(const LumeqCudaDevice *device, const LumeqMeasure
 enum { LUMEQ_CUDA_LIFT_LUMA = 1, LUMEQ_CUDA_LIFT_CHROMA = 2 };
 
 /* Writes frames with their curves. All data except the grid are on the device. Only a frame that is
- * written alone may have previous frames; only their luma is read. `out` has the layout of `in`;
- * `write` is the number of its planes to write. `early`: the kernel for luma may start before the
- * previous one on the stream, which makes the table, has ended. */
+ * written alone may have previous frames; only their luma is read. `out` has the layout of `in`.
+ * `early`: the kernel for luma may start before the kernel that makes the table has ended. */
 cudaError_t lumeq_cuda_apply_curve(const LumeqCudaDevice *device, const LumeqApplyJob *job,
                                    const LumeqCudaBatch *batch, int early, cudaStream_t stream);
 
-/* Removes haze, by the table in host memory, from a frame that lumeq_cuda_apply_curve() wrote. The
- * job's pictures are on the device. */
+/* Removes haze from a frame that lumeq_cuda_apply_curve() wrote. The job's table and bars are in
+ * host memory, its pictures on the device. */
 cudaError_t lumeq_cuda_clear_frame(const LumeqApplyJob *job, cudaStream_t stream);
 
 #endif

@@ -48,7 +48,7 @@ typedef struct LumeqCudaSamples {
     int step;         /* samples from one to the next */
 } LumeqCudaSamples;
 
-/* A frame of a batch: byte offsets from the first frame's memory to that of this one. */
+/* A frame of a batch: byte offsets from the first frame's memory to this frame's. */
 typedef struct LumeqCudaInBatch {
     ptrdiff_t in[3], out[3], before; /* planes */
     ptrdiff_t device, host;          /* tables and counts; results for the host */
@@ -89,13 +89,13 @@ typedef struct LumeqCudaTally {
 /* A frame to count. */
 typedef struct LumeqCudaCount {
     LumeqCudaPlane counted;     /* for histogram and haze: luma, or the metered part of it */
-    int left, top;              /* of that part */
+    int left, top;              /* of the metered part */
     LumeqCudaPlane luma;        /* for bars and noise; data NULL: no bars, noise or haze */
     LumeqCudaPlane before;      /* luma of the previous frame, for noise; data NULL: unknown */
     BarsParams bars;            /* `ignore`: rows and columns are not counted */
     LumeqCudaSamples chroma[2]; /* for the haze: Cb and Cr; data NULL: none */
     int sub_x, sub_y;           /* as in LumeqCudaChroma */
-    const CurveParams *params;  /* format and bins; codes past the last bin count in it */
+    const CurveParams *params;  /* format and bins; the last bin also counts higher codes */
     LumeqCudaTally *tally;      /* on the device */
     LumeqCudaTally *host;       /* pinned: gets the counts */
 } LumeqCudaCount;
@@ -103,8 +103,8 @@ typedef struct LumeqCudaCount {
 cudaError_t lumeq_cuda_count(const LumeqCudaDevice *device, const LumeqCudaCount *count,
                              const LumeqCudaBatch *batch, cudaStream_t stream);
 
-/* Stores the histograms of a batch of 8-bit planes in `hist` of `host`, which is pinned, and
- * OpenCV's curves in `table`. `tally`: as above. */
+/* Stores the histograms of a batch of 8-bit planes in host->hist, and OpenCV's curves in `table`.
+ * `tally`, `host`: as in LumeqCudaCount. */
 cudaError_t lumeq_cuda_reference(const LumeqCudaDevice *device, const LumeqCudaPlane *src,
                                  const CurveParams *params, LumeqCudaTally *tally,
                                  LumeqCudaTally *host, CurveTable *table,
@@ -154,17 +154,17 @@ cudaError_t lumeq_cuda_chroma(const LumeqCudaDevice *device, const LumeqCudaChro
                               const CurveTable *table, const CurveParams *params,
                               const LumeqCudaBatch *batch, cudaStream_t stream);
 
-/* The same for chroma that is filtered first, without tiles. `fields`: see LumeqApplyJob. */
+/* Like lumeq_cuda_chroma(), but filters chroma first. `fields`: see LumeqApplyJob. */
 cudaError_t lumeq_cuda_lift_chroma(const LumeqCudaDevice *device, const LumeqCudaChroma *chroma,
                                    int fields, const CurveTable *table, const CurveParams *params,
                                    const LumeqCudaBatch *batch, cudaStream_t stream);
 
 /* Removes haze from the chroma that other kernels have written in the active picture and, if
- * luma_out has data, bounds the luma. Without tiles. */
+ * luma_out has data, bounds the luma. */
 cudaError_t lumeq_cuda_clear_haze(const LumeqCudaChroma *chroma, const CurveParams *params,
                                   HazeTint tint, cudaStream_t stream);
 
-/* The same for luma, `out`: the active part of a frame of this size. */
+/* Removes haze from luma. `out`: the active part of a frame of this size. */
 cudaError_t lumeq_cuda_clear_cells(const LumeqCudaPlane *out, LumeqRect active, int width,
                                    int height, const CurveParams *params, const HazeClear *clear,
                                    cudaStream_t stream);
@@ -183,8 +183,8 @@ typedef struct TileCounters {
     uint32_t tiles_done;
 } TileCounters;
 
-/* Computes the histograms of all tiles of `src` and, from them, `sums`, in pinned memory, and
- * `tables`. The grid is OpenCV's, and has the size of `src`. `inside`: the tiles that are used. */
+/* Computes `sums`, in pinned memory, and `tables` from the histograms of all tiles of `src`. The
+ * grid is OpenCV's, and has the size of `src`. `inside`: the tiles that are used. */
 cudaError_t lumeq_cuda_clahe_reference(const LumeqCudaDevice *device, const LumeqCudaPlane *src,
                                        const TileGrid *grid, const TileInside *inside,
                                        TileSums *sums, TileTables *tables, TileCounters *counters,
@@ -197,7 +197,7 @@ cudaError_t lumeq_cuda_clahe_counts(const LumeqCudaDevice *device, const LumeqCu
                                     uint32_t (*padding)[TILE_CELLS], cudaStream_t stream);
 
 /* Maps samples of src through the tables; copies samples of bars (NULL: no bars). The planes must
- * not overlap. Queue it right after the kernel that makes the tables: it may start early. */
+ * not overlap. It may start early, so queue it right after the kernel that makes the tables. */
 cudaError_t lumeq_cuda_clahe_apply(const LumeqCudaDevice *device, const LumeqCudaPlane *dst,
                                    const LumeqCudaPlane *src, const TileGrid *grid,
                                    const TileTables *tables, const BarsState *bars,

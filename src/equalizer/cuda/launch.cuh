@@ -1,5 +1,4 @@
-/* Loads and launches kernels. From compute capability 9 on, a kernel may overlap the previous one
- * on its stream. */
+/* Loads and launches kernels. */
 #ifndef LUMEQ_CUDA_LAUNCH_CUH
 #define LUMEQ_CUDA_LAUNCH_CUH
 
@@ -7,8 +6,7 @@
 
 #include "equalizer/cuda/kernels.h"
 
-/* Lets the next kernel start once all blocks have called this. That kernel loads or counts its
- * samples, then waits for the end of this one. */
+/* Lets the next kernel start once all blocks have called this. */
 static __device__ __forceinline__ void let_next_kernel_start(void)
 {
 #if __CUDA_ARCH__ >= 900

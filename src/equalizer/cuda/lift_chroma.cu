@@ -300,8 +300,7 @@ LIFT_FN void filter(const ChromaWork &work, const LumeqCudaChroma &planes, const
 }
 
 /* Template parameters describe the layout if groups are vectors. The kernel may start before the
- * kernel for luma has ended: until then it needs only the table, which is ready before luma is
- * written. Work that waits for this kernel waits for both. */
+ * kernel for luma has ended, because at first it needs only the table. */
 template <typename Sample, int sub_x, int sub_y, int step>
 static __global__ void __launch_bounds__(THREADS, BLOCKS_A_PROCESSOR)
     lift_chroma(const __grid_constant__ ChromaWork work,
@@ -313,7 +312,7 @@ static __global__ void __launch_bounds__(THREADS, BLOCKS_A_PROCESSOR)
     const LumeqCudaChroma chroma = chroma_in_batch(work.chroma, batch, frame);
     const CurveTable &table = *in_batch(work.table, batch, frame);
     filter<Sample, sub_x, sub_y, step>(work, chroma, table, batch, frame, &shared, memory);
-    wait_for_kernel_before();
+    wait_for_kernel_before(); /* waiting for this kernel then includes that one */
     if (chroma.luma_out.data && work.params.chroma && is_raised(&table))
         bound_plane<Sample>(chroma, work.params);
 }

@@ -71,7 +71,7 @@ template <> struct RawOf<uint16_t> {
     typedef uint2 Type;
 };
 
-/* Spreads four samples over two words with 16 bits each. */
+/* Spreads four samples over two words, with 16 bits per sample. */
 LIFT_FN uint2 spread(uint32_t v)
 {
     return make_uint2(__byte_perm(v, 0, 0x4140), __byte_perm(v, 0, 0x4342));
@@ -186,9 +186,9 @@ LIFT_FN void load_tile(const LumaWork &work, const LumeqCudaPlane *const *planes
 /* ---- before a_trous ------------------------------------------------------------------------ */
 
 /*
- * Walks down the columns of a region: across(index of a word) computes a row's value, finish(index,
- * values of the `window` rows around it) the resulting word. Stores a chain's results after all
- * loads, because the compiler must assume that stores change later loads.
+ * Walks down the columns of a region. across(index of a word) computes a row's value.
+ * finish(index, values of the `window` rows around it) computes the resulting word. Stores a
+ * chain's results after all loads, because the compiler must assume that stores change later loads.
  */
 template <typename S, typename Region, int window, typename Across, typename Finish>
 LIFT_FN void walk_down(uint32_t *to, Across across, Finish finish)
@@ -268,8 +268,8 @@ LIFT_FN Differences differences_across(const uint32_t *tile, int at)
     return result;
 }
 
-/* Lowers `bound`, the most that a previous frame may move `now`, by the 5x5 differences, and adds
- * its move to `moves`. `past`: the frame's word, which is read if differences are not exact. */
+/* Lowers `bound`, the distance that a previous frame may move `now`, if the 5x5 differences are
+ * large. Adds the move to `moves`. `past`: the frame's word, read if differences are not exact. */
 template <typename Sample>
 LIFT_FN void add_moves(const LumaRule &rule, uint32_t now, const uint32_t *past,
                        const Differences *rows, uint32_t *bound, uint32_t *moves)
@@ -278,7 +278,7 @@ LIFT_FN void add_moves(const LumaRule &rule, uint32_t now, const uint32_t *past,
     const uint32_t sum = rows[0].sum + rows[1].sum + rows[2].sum + rows[3].sum + rows[4].sum;
     const uint32_t off = __vmaxu2(sum, zero) - __vminu2(sum, zero);
     *bound = __vminu2(*bound, left_of(rule.near, off) * 4);
-    /* The bound makes the clamp positive, as in lift_smooth(). */
+    /* Adding the bound makes clamped moves positive, as in lift_smooth(). */
     *moves -= *bound;
     if (sizeof(Sample) == 1)
         *moves += __viaddmin_s16x2_relu(rows[2].middle * 16, *bound | 0xc000c000u, 2 * *bound);
@@ -298,8 +298,8 @@ template <typename S> struct Tiles {
     uint32_t *a, *b, *c, *bound, *moves; /* the last two only with several previous frames */
 };
 
-/* Loads the picture into tile a, and its differences to the previous frame into c; also that frame
- * into b, if differences are not exact. */
+/* Loads the picture into tile a, and its differences from the previous frame into c. If these are
+ * not exact, also loads the previous frame into b. */
 template <typename Sample, typename S>
 LIFT_FN void load_both(const LumaWork &work, const LumaPicture &picture, const LiftPlace &place,
                        const Tiles<S> &t)
@@ -313,7 +313,7 @@ LIFT_FN void load_both(const LumaWork &work, const LumaPicture &picture, const L
     });
 }
 
-/* The same for an earlier frame; tile a is loaded already. */
+/* The same for an earlier frame, with tile a already loaded. */
 template <typename Sample, typename S>
 LIFT_FN void load_before(const LumaWork &work, const LumeqCudaPlane &past, const LiftPlace &place,
                          const Tiles<S> &t)
@@ -390,11 +390,8 @@ LIFT_FN Range range_across(const uint32_t *tile, int at)
     return range;
 }
 
-/*
- * Computes a quarter of the tolerance from the source and the range of `from`. Returns true if this
- * thread found a tolerance above 0. `bias`: constant that was added to the samples of the source; 0
- * if `from` is a separate tile.
- */
+/* Computes a quarter of the tolerance from the source `now` and the range of `from`. Returns true
+ * if this thread found a tolerance above 0. `bias`: constant that was added to the source. */
 template <typename S, typename Region>
 LIFT_FN bool find_tolerance(const LumaRule &rule, uint32_t *to, const uint32_t *from,
                             const uint32_t *now, uint32_t bias)
@@ -600,8 +597,7 @@ LIFT_FN void filter_tile(const LumaWork &work, const LumaRule &rule, const LumaP
     write_tile<Sample, S>(work, rule, picture, place, tile, any ? end : base);
 }
 
-/* Runs in one thread. Pictures with a single row are not split into fields. Not inlined, because
- * its loops would move all planes to memory. */
+/* Runs in one thread. Not inlined, because its loops would move all planes to memory. */
 static __device__ __noinline__ void find_pictures(const LumaWork &first,
                                                   const LumeqCudaBatch &batch, int frame,
                                                   int sample_size, LumaShared *shared)
@@ -668,8 +664,7 @@ LIFT_FN void filter_pictures(const LumaWork &work, const LumaRule &rule, const L
     }
 }
 
-/* The height of the active picture selects the steps, unless LiftTables.alone is set. The frames of
- * a batch are side by side in the grid's second dimension. */
+/* The frames of a batch are side by side in the grid's second dimension. */
 template <typename Sample, int width, int height>
 static __global__ void __launch_bounds__(THREADS, 1)
     lift_luma(const __grid_constant__ LumaWork work, const __grid_constant__ LumeqCudaBatch batch)
@@ -677,7 +672,7 @@ static __global__ void __launch_bounds__(THREADS, 1)
     extern __shared__ __align__(16) uint32_t memory[];
     __shared__ LumaShared shared;
     const int frame = (int)blockIdx.y;
-    let_next_kernel_start(); /* chroma, which first needs only the table */
+    let_next_kernel_start(); /* the next one is for chroma, and at first needs only the table */
     const LumaRule rule = prepare(work, batch, frame, sizeof(Sample), &shared);
     const int rows = shared.active.bottom - shared.active.top;
     if (__ldcg(&in_batch(work.tables, batch, frame)->alone))
@@ -710,8 +705,7 @@ template <typename Sample, int width, int height> static LumaKernel kernel_of(vo
     return kernel;
 }
 
-/* Tile sizes: large tiles have less overlap. The first size that fits into shared memory is used;
- * the need depends on the number of previous frames. */
+/* Large tiles have less overlap, so the first size that fits into shared memory is used. */
 #define SIZES 3
 
 template <typename Sample> static LumaKernel kernel_of_size(int size)

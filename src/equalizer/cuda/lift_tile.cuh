@@ -41,10 +41,10 @@ template <typename Kernel> static inline cudaError_t lift_allow(Kernel *kernel, 
 
 /*
  * A pass works on `places` lines (columns or rows), each of `count` entries. Each line is split
- * into chains of equal length. A thread computes one chain after another; for each, it also reads
- * some entries beyond both ends, which costs as much as `ends` / 2 entries. Returns the length that
- * minimizes the time. The last chain of a line may exceed `count`, but all chains of a line
- * together have at most `most` entries.
+ * into chains of equal length. For each chain, a thread also reads some entries beyond both ends,
+ * which costs as much as `ends` / 2 entries. Returns the length that minimizes the time. The last
+ * chain of a line may exceed `count`, but all chains of a line together have at most `most`
+ * entries.
  */
 static __host__ __device__ constexpr int lift_chain(int count, int most, int places, int ends)
 {
@@ -66,8 +66,8 @@ static __host__ __device__ constexpr int lift_groups(int count, int length)
     return (count + length - 1) / length;
 }
 
-/* The rows and words that a pass computes: those of the tile without its margin, and reach_x or
- * reach_y samples more on each side. */
+/* The rows and words that a pass computes: the tile without its margin, plus reach_x or reach_y
+ * samples on each side. */
 template <typename Shape, int reach_x, int reach_y> struct LiftRegion {
     static constexpr int in_word = Shape::in_word;
     static constexpr int column = (Shape::halo_x - reach_x) / in_word;
@@ -190,17 +190,17 @@ static __device__ void lift_extend(const LiftPlace &place, uint32_t *tile)
 /* ---- a_trous ------------------------------------------------------------------------------ */
 
 /*
- * The passes work on samples to which LIFT_BASE(number of remaining passes) is added; as 16-bit
- * numbers, these are negative and never 0. So one subtraction of words handles both halves: the
- * borrow from the lower to the upper half is always 1. Each pass adds LIFT_RISE to all samples,
- * which keeps the sums that it adds positive.
+ * The passes work on samples plus LIFT_BASE(number of remaining passes), which as 16-bit numbers
+ * are negative and never 0. So the borrow from the lower half is always 1, and one subtraction of
+ * words handles both halves. Each pass adds LIFT_RISE to all samples, so that the sums that it adds
+ * are positive.
  */
 #define LIFT_RISE 1024
 #define LIFT_BASE(passes) (0x10000 - 16384 - (passes)*LIFT_RISE)
 
 /* Computes a word of the result from its neighbours a step away. `quarter`: a quarter of the
- * samples' tolerance. A difference is clamped to -bound..bound; adding the bound makes the result
- * positive, and in 4 a - b the added bounds cancel out. */
+ * samples' tolerance. Clamps differences to -bound..bound, and adds the bound to make them
+ * positive. In 4 a - b the added bounds cancel out. */
 LIFT_FN uint32_t lift_smooth(uint32_t now, uint32_t before, uint32_t after, uint32_t quarter)
 {
     const uint32_t less = 0x10000u - now; /* 0x10000 - sample, in both halves */

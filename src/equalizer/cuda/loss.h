@@ -12,7 +12,7 @@
 
 typedef struct LumeqCudaLoss {
     int number;    /* of the device */
-    pid_t process; /* that opened the device; CUDA does not work in forked children */
+    pid_t process; /* process that opened the device; CUDA does not work in forked children */
     atomic_int lost;
     char text[256];
 } LumeqCudaLoss;
@@ -26,23 +26,21 @@ int lumeq_cuda_lose(LumeqCudaLoss *loss, cudaError_t error, const char *what);
 /* Monotonic clock, in seconds. */
 double lumeq_cuda_now(void);
 
-/* How to wait: not at all; by polling, with sleeps after 50 ms; or with sleeps from the start. */
 typedef enum LumeqCudaWait {
-    LUMEQ_CUDA_LOOK,
-    LUMEQ_CUDA_SPIN,
-    LUMEQ_CUDA_NAP,
+    LUMEQ_CUDA_LOOK, /* do not wait */
+    LUMEQ_CUDA_SPIN, /* poll, and sleep after 50 ms */
+    LUMEQ_CUDA_NAP,  /* sleep */
 } LumeqCudaWait;
 
-/* Waits for an event. Returns cudaSuccess, cudaErrorNotReady (not finished or, unless `wait` is
- * LUMEQ_CUDA_LOOK, not 10 s after `since`) or another error. cudaErrorNotReady does not remain in
- * cudaGetLastError(). */
+/* Waits for an event, at most until 10 s after `since`. Returns cudaErrorNotReady if it is not
+ * finished. cudaErrorNotReady does not remain in cudaGetLastError(). */
 cudaError_t lumeq_cuda_await_event(cudaEvent_t event, double since, LumeqCudaWait wait);
 
 /* True if the time limit for work that began at `since` is over. */
 int lumeq_cuda_overdue(double since);
 
-/* For a loop that has waited since `begin`: returns 0 if it should end, otherwise sleeps if `wait`
- * requires it. */
+/* For a loop that waits since `begin` for work that began at `since`. Returns 0 if the loop should
+ * end; otherwise sleeps if `wait` requires it. */
 int lumeq_cuda_keep_waiting(double since, double begin, LumeqCudaWait wait);
 
 #endif

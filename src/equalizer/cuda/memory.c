@@ -14,8 +14,8 @@
 /* The limit is a GPU's memory divided by this. */
 #define SHARE_OF_MEMORY 2
 
-/* Pinned memory is limited to MOST_PINNED or to 1 / SHARE_OF_RAM of the RAM, whichever is less: the
- * rest of the system cannot use it. */
+/* The rest of the system cannot use pinned memory, so it is limited to MOST_PINNED or to
+ * 1 / SHARE_OF_RAM of the RAM, whichever is less. */
 #define MOST_PINNED ((uint64_t)2 << 30)
 #define SHARE_OF_RAM 4
 

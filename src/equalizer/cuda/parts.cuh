@@ -1,8 +1,7 @@
 /*
  * How the threads of a block share a part of a plane, which may begin and end at any sample. They
- * take it row by row, in chunks of 16 bytes, which are aligned if the plane's rows are;
- * neighbouring threads take neighbouring chunks. Chunks at the ends also have samples outside of
- * the part.
+ * take it row by row, in chunks of 16 bytes; neighbouring threads take neighbouring chunks. Chunks
+ * at the ends may have samples outside of the part.
  *
  * Before including it, a .cu file includes chunks.cuh, with THREADS.
  */
@@ -98,7 +97,6 @@ static __device__ __forceinline__ bool part_holds(const Part &part, PartPosition
     return at.x + index >= part.left && at.x + index < part.right;
 }
 
-/* True if all samples of the chunk are in the part. */
 template <typename Sample>
 static __device__ __forceinline__ bool part_holds_all(const Part &part, PartPosition at)
 {

@@ -12,9 +12,8 @@
 /* Alignment of the parts of a step's memory. */
 #define PART_ALIGNMENT 256
 
-/* Minimum memory of a step, in bytes. Steps are kept until the end, because freeing memory waits
- * for the whole device. Sizes are powers of two: if frames get larger, steps that became too small
- * usually add up to less memory than those in use. */
+/* Minimum memory of a step, in bytes. Sizes are powers of two. Steps are kept until the end,
+ * because freeing memory waits for the whole device. */
 #define LEAST_MEMORY ((size_t)256 << 10)
 
 _Static_assert(sizeof(LumeqCudaTally) <= LEAST_MEMORY, "every step has room for a tally");
@@ -29,7 +28,7 @@ struct LumeqCudaStep {
     int used;         /* `done` has been recorded, and is not known to have passed */
     int finished;     /* leaders only: `done` has passed since it was last recorded */
     int zeroed;       /* the tally is zero */
-    int tiles_zeroed; /* so are the TileCounters after it */
+    int tiles_zeroed; /* the TileCounters after the tally are zero */
     cudaStream_t stream;
     cudaEvent_t done; /* after its last work */
     cudaEvent_t uploaded;
@@ -218,7 +217,7 @@ cudaError_t lumeq_cuda_steps_open(LumeqCudaSteps *steps, const LumeqCudaHome *ho
     return error;
 }
 
-/* Waits for the work queued so far, not for the stream: others may queue more all the time. */
+/* Waits for the work queued so far. Others may queue more, so the stream might never be empty. */
 static cudaError_t finish_so_far(const LumeqCudaStep *step, cudaStream_t stream)
 {
     const cudaError_t error = cudaEventRecord(step->done, stream);
@@ -539,7 +538,7 @@ static LumeqCudaBatch batch_of(LumeqCudaStep *const *run, int count)
     return batch;
 }
 
-/* Zeroes the kernels' counters before their first use; each kernel leaves them zeroed. */
+/* Zeroes the kernels' counters before their first use. */
 static cudaError_t zero_counters(LumeqCudaStep *step, int tiles, cudaStream_t stream)
 {
     cudaError_t error = cudaSuccess;
@@ -581,8 +580,7 @@ static cudaError_t count_all(const LumeqCudaSteps *steps, LumeqCudaStep *const *
 }
 
 /* Makes the curves of the reference, and writes the pictures. If no other frame is in flight, the
- * kernel that writes starts early, and loads its samples before the curve is ready. With other
- * frames in flight, that would delay their curves. */
+ * kernel that writes starts early. An early start would delay the curves of other frames. */
 static cudaError_t equalize(const LumeqCudaSteps *steps, LumeqCudaStep *const *run, int count,
                             cudaStream_t stream)
 {
@@ -745,8 +743,8 @@ int lumeq_cuda_steps_measure(LumeqCudaSteps *steps, const LumeqMeasureJob *job, 
     return 0;
 }
 
-/* Waits for the last work on a step. If it polls, the device is lost 10 s after the first poll of
- * this step or after a step last finished, whichever is later. */
+/* Waits for the last work on a step. With LUMEQ_CUDA_LOOK, the device is lost 10 s after the first
+ * call for this step or after a step last finished, whichever is later. */
 static int await(LumeqCudaSteps *steps, LumeqCudaStep *step, LumeqCudaWait wait, const char *what)
 {
     double since = lumeq_cuda_now();
@@ -819,8 +817,8 @@ static cudaError_t upload_curve(const LumeqCudaStep *step, LumeqApplyJob *job, c
                            cudaMemcpyHostToDevice, stream);
 }
 
-/* Writes frames of one shape, whose pictures are on the device. Previous frames, which only the
- * first frame may read, are there, too: in its job or, if it is in flight, in its step. */
+/* Writes frames of one shape, whose pictures are on the device. Only the first frame may read
+ * previous frames: from its step if it is in flight, otherwise from its job. */
 static cudaError_t write_all(const LumeqCudaSteps *steps, LumeqCudaStep *const *run,
                              const LumeqApplyJob *jobs, int count, cudaStream_t stream)
 {

@@ -37,8 +37,8 @@ typedef struct LumeqCudaSteps {
 cudaError_t lumeq_cuda_steps_open(LumeqCudaSteps *steps, const LumeqCudaHome *home,
                                   const LumeqCudaDevice *device, LumeqCudaLoss *loss);
 
-/* Call it in the context, or with a lost device, for whose work it does not wait. Does nothing if
- * `steps` is not open. */
+/* Call it in the context or after the device is lost. Does not wait for a lost device. Does nothing
+ * if `steps` is not open. */
 void lumeq_cuda_steps_close(LumeqCudaSteps *steps);
 
 /* See LumeqBackend. Call them in the context. */

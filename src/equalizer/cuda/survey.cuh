@@ -18,21 +18,18 @@ static_assert(NOISE_BINS == 32, "each lane has a bin");
 
 #define NOISE_COUNTS ((int)(sizeof(NoiseProfile) / sizeof(uint32_t)))
 
-/*
- * A block spends most of its time waiting for its first samples, and signalling that it is done. So
- * each block does much at once: several rows per warp, and columns per lane, with all loads before
- * the first use. More blocks would not fit beside those of the histogram, and would run later.
- */
+/* A block spends most of its time waiting for its first samples, and signalling that it is done. So
+ * each block does much at once: several rows per warp, and columns per lane. */
 #define ROWS_AT_ONCE 2
 #define COLUMNS_AT_ONCE 2
 #define COLUMN_ROWS_AT_ONCE 8
 
-/* Maximum number of blocks that count noise: all add to the same counters. */
+/* Maximum number of blocks that count noise, because all add to the same counters. */
 #define MOST_NOISE_BLOCKS (1024 / WARPS)
 
 /* ---- bars ---------------------------------------------------------------------------------- */
 
-/* Loads a sample, or the nearest one in the picture, without branches, which serialize loads. */
+/* Loads a sample, or the nearest one in the picture. Branches would serialize the loads. */
 template <typename Sample>
 static __device__ __forceinline__ uint32_t sample_at(const LumeqCudaPlane &luma,
                                                      const BarsParams &params, int x, int y)
@@ -188,7 +185,7 @@ static __device__ __forceinline__ void count_block(NoiseProfile *counts, NoiseSu
         atomicAdd(&counts->still[level][noise_bin(&s, codes.depth)], 1);
 }
 
-/* Counts this block's share of the noise; it is number `block` of `blocks` that do so. */
+/* Counts the share of block number `block` of the `blocks` that count noise. */
 template <typename Sample>
 static __device__ __forceinline__ void
 count_noise(const LumeqCudaPlane &now, const LumeqCudaPlane &before, const NoiseCodes &codes,
@@ -228,7 +225,7 @@ static inline int noise_blocks(const NoiseCodes *codes)
 
 /* ---- haze ---------------------------------------------------------------------------------- */
 
-/* Finds, by bisection, the highest code below which at most `most` of a warp's samples are. */
+/* Finds the highest code such that at most `most` of a warp's samples are below it. */
 template <int count>
 static __device__ __forceinline__ uint32_t percentile(const uint32_t (&codes)[count], int most)
 {
