@@ -163,7 +163,7 @@ static inline void apply_step(uint8_t *dst, const uint8_t *src, const Tables *ta
     if (add)
         look_up(low, &tables->low, window, index);
     for (int v = 0; v < VECTORS; v++) {
-        if (add) { /* the saturated sum differs from the sum only with a carry */
+        if (add) { /* without a carry, the saturated sum equals the sum */
             const __m256i sum = _mm256_add_epi8(low[v], *add);
             const __m256i none = _mm256_cmpeq_epi8(_mm256_adds_epu8(low[v], *add), sum);
             high[v] = _mm256_adds_epu8(high[v], _mm256_add_epi8(none, _mm256_set1_epi8(1)));

@@ -2,8 +2,8 @@
  * Row kernels of the filter for lifted pictures. tests/lift/README.md describes the arithmetic. At
  * every depth, samples are 8-bit codes with 6 fraction bits (Q6), stored in 16 bits.
  *
- * Kernels may read LIFT_MARGIN samples before and after a row, and write all of its last
- * LIFT_BLOCK. Samples beyond the picture are undefined unless they are mirrored.
+ * Kernels may read LIFT_MARGIN samples before and after a row, and write the whole last block
+ * of LIFT_BLOCK samples. Samples beyond the picture are undefined unless they are mirrored.
  */
 #ifndef LUMEQ_LIFT_KERNELS_H
 #define LUMEQ_LIFT_KERNELS_H

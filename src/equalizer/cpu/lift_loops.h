@@ -119,7 +119,7 @@ static inline void add_rows(int16_t *restrict to, const int16_t *const from[5], 
             to[x + i] = (int16_t)(a[x + i] + b[x + i] + c[x + i] + d[x + i] + e[x + i]);
 }
 
-/* Adds a row's moves towards a previous frame to `to`; with `last`, turns them into the mean.
+/* Adds a row's moves towards a previous frame to `to`; with `last`, turns the sum into the mean.
  * `bound` limits the moves, and each frame may lower it. Not inlined, because the compiler would
  * then forget that the rows do not overlap. */
 #define DEFINE_ADD_MOVES(name, first, last)                                                        \

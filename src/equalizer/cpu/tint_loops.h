@@ -7,8 +7,8 @@
 
 #define TINT_BLOCK 64
 
-/* haze_cleared() in lanes of 16 bits. `room`: 15 - bits. From one half on, `lost` is negative in a
- * lane, so `whole` adds the missing 1. */
+/* haze_cleared() in lanes of 16 bits. `room`: 15 - bits. If `lost` is 0.5 or more, it is negative
+ * in a lane, so `whole` adds the missing 1. */
 #define DEFINE_TINT_LANES(bits, Sample, room)                                                      \
     /* value * part / 2^16, rounded. */                                                            \
     static inline int16_t tint_part##bits(int16_t value, int16_t part)                             \

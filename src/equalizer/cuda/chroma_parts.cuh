@@ -167,7 +167,7 @@ static inline int layout_of(const LumeqCudaChroma *c)
                                                             : CHROMA_LAYOUTS;
 }
 
-/* Returns kernel_of(the ChromaLayout). */
+/* Returns kernel_of(layout), with the layout as a ChromaLayout. */
 template <typename KernelOf> static auto choose_layout(int layout, KernelOf kernel_of)
 {
     switch (layout) {

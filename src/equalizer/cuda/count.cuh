@@ -14,7 +14,7 @@
 
 /*
  * A block's tables. With one table per lane, each table is in a bank of its own, so lanes never
- * conflict. Fewer tables follow one another, and are assigned to warps.
+ * conflict. Otherwise warps share the tables, which follow one another.
  */
 template <int bins, int tables> struct Tables {
     static constexpr bool by_lane = tables == 32;
