@@ -368,7 +368,6 @@ static void nodes16(void *dst, ptrdiff_t dst_stride, const void *src, ptrdiff_t 
 #define TILE_BLOCK 32 /* samples; a multiple of the dither's period of 8 */
 #define TILE_PERIOD 8
 
-/* Output values of the tiles to the left and to the right, by sample. */
 typedef struct TileBlock {
     uint32_t left[TILE_BLOCK], right[TILE_BLOCK];
 } TileBlock;

@@ -268,7 +268,6 @@ static inline __attribute__((always_inline)) void find_values(__m256i value[VECT
     }
 }
 
-/* Constants for the blocks of a row. */
 typedef struct Finish {
     const ByteTable *nodes;
     __m256i add, floor, ceiling;

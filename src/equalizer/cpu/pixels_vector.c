@@ -69,7 +69,6 @@ void VECTOR_NAME(lumeq_pixels_to_planes8)(uint16_t *const to[3], const void *fro
     lumeq_pixels_to_planes8(rest, pixel, channels, rgb, width - x);
 }
 
-/* Removes the fraction bits of sums, and packs them to 16 bits. */
 static inline __m256i pack_sums(const __m256i sum[2])
 {
     return _mm256_packs_epi32(_mm256_srai_epi32(sum[0], PLANES_BITS),

@@ -65,7 +65,7 @@ static __device__ __forceinline__ uint32_t pack(const uint32_t *samples, uint16_
     return __byte_perm(samples[0], samples[1], 0x5410);
 }
 
-/* Looks up all samples of a chunk. `at`: position of the first one. */
+/* `at`: position of the chunk's first sample. */
 template <typename Table>
 static __device__ __forceinline__ uint4 look_up_chunk(const Table &table, const CurveParams &params,
                                                       uint4 values, Place at)

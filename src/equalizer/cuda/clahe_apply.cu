@@ -148,7 +148,7 @@ static __device__ __forceinline__ uint32_t value_of(const Reference &w, const uc
 
 /* ---- the kernel --------------------------------------------------------------------------- */
 
-/* Loads the tables of the four tiles, entry by entry. */
+/* Loads the tables of the four tiles. */
 template <typename Kind>
 static __device__ __forceinline__ void fill(typename Kind::Entry *entries, const TileGrid &grid,
                                             const TileTables *tables)

@@ -618,7 +618,6 @@ static __device__ __noinline__ void find_pictures(const LumaWork &first,
     }
 }
 
-/* Loads the block's tables and finds the pictures. */
 LIFT_FN LumaRule prepare(const LumaWork &work, const LumeqCudaBatch &batch, int frame,
                          int sample_size, LumaShared *shared)
 {

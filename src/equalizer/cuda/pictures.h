@@ -33,7 +33,6 @@ LumeqCudaPictures lumeq_pictures_place(uint8_t *memory, const LumeqImage *in, co
 /* Converts `written` to `out`, if `converted` is set. */
 cudaError_t lumeq_pictures_convert(const LumeqCudaPictures *pictures, cudaStream_t stream);
 
-/* Returns a plane for kernels. */
 LumeqCudaPlane lumeq_pictures_plane(const LumeqImage *image, int plane);
 
 /* Returns the samples of luma (0), Cb (1) or Cr (2). */

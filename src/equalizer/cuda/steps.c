@@ -439,7 +439,6 @@ static int same_luma(const LumeqImage *a, const LumeqImage *b)
            a->shift == b->shift;
 }
 
-/* Checks that a frame's planes are in the stated memory. */
 static int check_places(const LumeqCudaSteps *steps, const LumeqMeasureJob *job,
                         const LumeqFlight *flight)
 {
@@ -790,7 +789,6 @@ static size_t tiles_of(const LumeqApplyJob *job)
     return job->clahe ? (size_t)tile_count(job->grid) : 0;
 }
 
-/* The planes that the filter writes. */
 static int32_t lift_of(const LumeqApplyJob *job)
 {
     const LiftTables *lift = &job->table->lift;

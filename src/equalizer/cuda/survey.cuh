@@ -108,7 +108,6 @@ static __device__ __forceinline__ void count_columns(const LumeqCudaPlane &luma,
     }
 }
 
-/* Numbers of blocks for columns, and for rows. */
 typedef struct Lines {
     int column_blocks, row_blocks;
 } Lines;
@@ -296,7 +295,6 @@ typedef struct SurveyWork {
     int noise_blocks, haze_blocks;
 } SurveyWork;
 
-/* Without luma, the survey has no blocks. */
 static inline SurveyWork survey_of(const LumeqCudaCount *count)
 {
     SurveyWork work = {};
