@@ -20,7 +20,7 @@ typedef struct Survey {
     CodeRange *range;
     int64_t begin, end; /* timestamps in AV_TIME_BASE units */
     int64_t last;       /* pts of the last measured key frame */
-    int keys;           /* number of key frames measured */
+    int keys;           /* measured key frames */
 } Survey;
 
 int code_survey_suits(const CodeRange *range, const Source *source)
@@ -30,20 +30,18 @@ int code_survey_suits(const CodeRange *range, const Source *source)
            code_range_suits(convert_nearest_direct(source->video->codecpar->format));
 }
 
-/* Adds the current frame. */
 static int add(const Survey *s)
 {
     return code_range_suits(s->frame->format) ? code_range_add(s->range, s->frame) : 0;
 }
 
-/* True if the current frame is in [begin, end). After a seek, the key frame may be earlier. */
+/* After a seek, the key frame may be before `begin`. */
 static bool is_inside(const Survey *s)
 {
     const int64_t time = av_rescale_q(s->frame->pts, s->frame->time_base, AV_TIME_BASE_Q);
     return time >= s->begin && time < s->end;
 }
 
-/* Reads the next packet of the video. */
 static int read_video(Survey *s)
 {
     int ret;
@@ -59,7 +57,7 @@ static void seek(Survey *s, int64_t position)
     source_seek(s->source, position);
 }
 
-/* Adds the key frame at or before a position, decoded alone, unless it was the last one added. */
+/* Decodes and adds the key frame at or before a position, unless it was the last one added. */
 static int add_key(Survey *s, int64_t position)
 {
     MediaError none = {0};
@@ -81,7 +79,6 @@ static int add_key(Survey *s, int64_t position)
     return ret;
 }
 
-/* Adds some of the frames from a position on. */
 static int add_following(Survey *s, int64_t position)
 {
     MediaError none = {0};

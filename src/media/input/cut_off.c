@@ -18,7 +18,7 @@ typedef int64_t ElementSize(Elements *e, const uint8_t *b);
 typedef struct ElementRule {
     const char *demuxer, *element;
     ElementSize *size; /* NULL: find_cut_off() in source_packets.c checks the last packet */
-    size_t header;     /* bytes that `size` needs at least */
+    size_t header;     /* minimum number of bytes that `size` needs */
     size_t optional;   /* a file may end with up to this many bytes of an incomplete header */
     bool from_packet;  /* each packet begins an element, so reading can start at the last packet */
 } ElementRule;
@@ -49,7 +49,7 @@ static int64_t asf_size(Elements *e, const uint8_t *b)
 
 static int64_t flv_size(Elements *e, const uint8_t *b)
 {
-    const int type = b[4] & 0x1f; /* sound, video or data; the previous tag's size precedes it */
+    const int type = b[4] & 0x1f; /* after the previous tag's size; 8: sound, 9: video, 18: data */
     if (!e->at)
         return checked(memcmp(b, "FLV", 3) == 0, 9);
     return e->have < 15 ? 0 : checked(type == 8 || type == 9 || type == 18, 15 + AV_RB24(b + 5));

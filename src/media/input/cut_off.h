@@ -6,25 +6,25 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* The longest header of an element: an Ogg page. */
+/* Maximum size of an element's header, which Ogg pages have. */
 #define ELEMENT_HEADER_BYTES (27 + 255)
 
 /* The state of reading through a file's elements. {0}: the format is unknown. */
 typedef struct Elements {
-    const struct ElementRule *rule; /* NULL: unknown */
-    int64_t at, left;               /* position of the next element, and bytes to skip before it */
-    size_t have;                    /* number of bytes already in `header` */
+    const struct ElementRule *rule;
+    int64_t at, left; /* position of the next element, and bytes to skip before it */
+    size_t have;      /* number of bytes already in `header` */
     uint8_t header[ELEMENT_HEADER_BYTES];
     bool in_blocks; /* inside a chain of GIF blocks */
 } Elements;
 
-/* Starts with the first element. The demuxer's name selects the rule. */
+/* Call before the first element. `demuxer`: its FFmpeg name, which selects the rule. */
 void elements_start(Elements *elements, const char *demuxer);
 
 /* Takes the next bytes of the file. */
 void elements_take(Elements *elements, const uint8_t *data, int64_t size);
 
-/* Reads a regular file of `end` bytes. `packet`: position of its last packet, or -1: unknown. */
+/* Reads a regular file of `end` bytes. `packet`: position of its last packet; -1: unknown. */
 void elements_take_file(Elements *elements, int fd, int64_t end, int64_t packet);
 
 /* True if the last element is incomplete. */

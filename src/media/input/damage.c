@@ -12,7 +12,7 @@
 #define UNKNOWN_MP4_LENGTH UINT32_MAX
 
 /* Returns the declared end of the video as a timestamp; AV_NOPTS_VALUE: unknown. Sets *any to 1 if
- * only the file's end is declared, so that another track than the video may last until then. */
+ * it is the end of the file, which any track may reach. */
 static int64_t declared_end(const Source *source, int *any)
 {
     const AVStream *video = source->video;
@@ -25,7 +25,7 @@ static int64_t declared_end(const Source *source, int *any)
         return duration;
     if (!is_end && video->duration > 0 && video->duration != UNKNOWN_MP4_LENGTH) {
         duration = av_rescale_q(video->duration, video->time_base, AV_TIME_BASE_Q);
-    } else if (!source_has_fragments(source)) { /* otherwise the length is unknown */
+    } else if (!source_has_fragments(source)) {
         duration = source->format->duration;
         *any = 1;
     }
@@ -34,7 +34,6 @@ static int64_t declared_end(const Source *source, int *any)
     return is_end ? duration : source_start(source) + duration;
 }
 
-/* True if the input itself is damaged. */
 static bool input_is_damaged(const Damage *d)
 {
     return d->cut_off || d->packets || d->frames;

@@ -14,7 +14,6 @@ typedef struct ReadPart {
     int whole;         /* not 0: the input should be read from its start to its end */
 } ReadPart;
 
-/* Damage found while reading. */
 typedef struct DamageReport {
     Damage damage;
     ReadPart part;
@@ -29,8 +28,7 @@ void damage_add(DamageReport *report, const DamageReport *next);
 /* True if something could not be read or decoded. */
 bool damage_any(const Damage *damage);
 
-/* Describes all known losses; returns false if nothing is lost. Call after the end, when no other
- * thread uses the source. */
+/* Describes all losses; returns false if nothing is lost. No other thread may use the source. */
 bool damage_describe(const Source *source, const DamageReport *report, char *text, size_t size);
 
 #endif

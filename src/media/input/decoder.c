@@ -14,8 +14,8 @@
 #include "media/log.h"
 #include "media/side_data.h"
 
-/* Added to max_pixels, because FFmpeg aligns widths to 64 before the check; at most 65535 rows. */
-#define MAX_ALIGNMENT_PIXELS (63 * 65535)
+/* Added to max_pixels, because FFmpeg rounds widths up to multiples of 64 before it checks them. */
+#define MAX_ALIGNMENT_PIXELS (63 * 65535) /* 63 columns of the highest picture */
 
 /* Maximum number of broken frames in a row to drop. Later ones are shown, because some cameras send
  * nothing else. */
@@ -31,7 +31,7 @@ struct Decoder {
     CodecLog log;
     atomic_int no_memory; /* a frame could not be allocated; decoders report that as damage */
     AVStream *stream;
-    AVCodecParameters *parameters; /* the current ones; the demuxer may change its own */
+    AVCodecParameters *parameters; /* a copy, because the demuxer may change its own */
     int64_t usual_duration;        /* of a frame, in the track's time base */
     int64_t start;                 /* start of the track, in its time base */
     DecoderOptions options;
@@ -41,7 +41,7 @@ struct Decoder {
     unsigned refused_width, refused_height; /* a frame size beyond max_pixels, or 0 */
     Damage damage;
     int joins;        /* maximum number of incomplete frames to drop before a complete one */
-    int joined_late;  /* software continues after a GPU failed: dropped frames count as lost */
+    int joined_late;  /* the GPU has failed, so dropped frames count as lost */
     int hides_broken; /* drops frames with errors */
     int hidden;       /* number of frames dropped in a row */
     bool is_broken;   /* `raw` has errors */
@@ -56,13 +56,12 @@ struct Decoder {
     atomic_int codes;           /* CodeRangeMode */
     Deinterlacer *deinterlacer; /* NULL: nothing is interlaced so far */
     int deinterlaces_all;       /* `deinterlacer` was opened for all frames */
-    int leaving;                /* `deinterlacer` is drained: the video ends or the mode changes */
+    int leaving;                /* `deinterlacer` is being drained */
     int ended;                  /* the codec has no more frames */
 
     enum { DECODING, DRAINING, DRAINED } drain; /* draining the codec before a discontinuity */
     int returned;                               /* see decoder_take_return() */
 
-    /* If the GPU fails, software decodes from the next key frame on. */
     int on_gpu, refused;  /* refused: the GPU does not support this video */
     int leaves;           /* true if `gpu_frames` frames may stay on the GPU */
     int64_t reserved;     /* GPU memory reserved for surfaces */
@@ -72,14 +71,14 @@ struct Decoder {
     int64_t inside;       /* number of frames in the decoder */
     int awaits;     /* maximum number of packets to skip before the next key frame; their frames
                        count as lost */
-    int fails_next; /* frames were lost, which decoder_receive() reports as MEDIA_LOST */
+    int fails_next; /* decoder_receive() must return MEDIA_LOST */
 
     int depth; /* see decoder_deepen() */
     int64_t last_pts, last_duration;
     char conversion[96];
 };
 
-/* Prefers libvpx for VP8 and VP9 with alpha, which FFmpeg's own decoders ignore. */
+/* Prefers libvpx for VP8 and VP9 with alpha, because FFmpeg's own decoders ignore alpha. */
 static const AVCodec *find_decoder(const AVStream *stream)
 {
     const enum AVCodecID id = stream->codecpar->codec_id;
@@ -92,7 +91,7 @@ static const AVCodec *find_decoder(const AVStream *stream)
     return codec ? codec : avcodec_find_decoder(id);
 }
 
-/* Rounds down, as libavformat does where it fills in the missing duration of a packet. */
+/* Rounds down, like libavformat when it sets missing durations of packets. */
 static int64_t usual_duration(const Source *source)
 {
     const AVStream *stream = source->video;
@@ -197,13 +196,13 @@ int decoder_open(Decoder **decoder, const Source *source, const DecoderOptions *
     d->format = AV_PIX_FMT_NONE;
     atomic_init(&d->deinterlace, DEINTERLACE_OFF);
     atomic_init(&d->codes, (int)options->codes.mode);
-    /* find_decoder() may have chosen libvpx for alpha, which no GPU decodes. */
+    /* False if find_decoder() chose libvpx for alpha: no GPU decodes alpha. */
     const int usual = codec == avcodec_find_decoder(stream->codecpar->codec_id);
     /* False for a pipe that is not live: it cannot be read again after a loss. */
     const bool can_lose =
         source_can_begin_again(source) || source->live || source->network || source->reconnect;
     const bool can = usual && options->gpu && can_lose && !gpu_device_is_lost(options->gpu);
-    /* FFmpeg's own decoders of these codecs have identical output with hwaccel and in software. */
+    /* For these codecs, FFmpeg's own decoders have the same output on the GPU and in software. */
     const char *name = avcodec_get_name(stream->codecpar->codec_id);
     const AVCodec *on_gpu = can && av_match_name(name, "h264,hevc,vp8,vp9,av1")
                                 ? avcodec_find_decoder_by_name(name)
@@ -278,7 +277,6 @@ static void note_damage(Decoder *d, int64_t *count, int ret)
     }
 }
 
-/* Counts a packet that gives no frame. */
 static void note_undecodable(Decoder *d, int ret)
 {
     note_damage(d, &d->damage.packets, ret);
@@ -287,7 +285,7 @@ static void note_undecodable(Decoder *d, int ret)
         d->joins = 0; /* this damage, not a late start, makes later frames incomplete */
 }
 
-/* Counts damage that is reported after the last frame: in a second field, or in a skipped frame. */
+/* Counts damage that the codec reports after its last frame. */
 static void note_end(Decoder *d)
 {
     if (codec_log_has_damage(&d->log))
@@ -311,8 +309,8 @@ static int drain_codec(Decoder *d)
 
 /* ---- failures of the GPU ------------------------------------------------------------------- */
 
-/* Frees the GPU's decoder. If the GPU is lost, leaks it and keeps its memory reserved, because
- * freeing it would call the GPU. */
+/* Frees the GPU's decoder. If the GPU is lost, leaks the decoder, because freeing it would call the
+ * GPU. */
 static void free_on_gpu(Decoder *d, AVCodecContext **codec)
 {
     if (*codec && !gpu_device_is_lost(d->options.gpu)) {
@@ -323,9 +321,8 @@ static void free_on_gpu(Decoder *d, AVCodecContext **codec)
     *codec = NULL;
 }
 
-/* Replaces the GPU's decoder by software: at once if no packet was sent, else from the next key
- * frame on; frames in between are lost. Changes nothing if out of memory. Keeps the GPU's decoder,
- * since freeing it would call the GPU, which may be lost. */
+/* Replaces the GPU's decoder by a software decoder. If packets were sent before, the frames up to
+ * the next key frame are lost. Changes nothing if out of memory. */
 static int leave_gpu(Decoder *d)
 {
     AVCodecContext *const before = d->codec;
@@ -372,8 +369,7 @@ static bool drop_before_key(Decoder *d, const AVPacket *packet)
 }
 
 /* Like avcodec_receive_frame(), but if the GPU fails, software takes over. A frame without a
- * surface is a failure, too: no surface was free, or the packet had no picture. If the video
- * becomes one that the GPU does not support, FFmpeg's decoder itself goes on in software. */
+ * surface is a failure, too. */
 static int receive_raw(Decoder *d)
 {
     const AVFrame *f = d->raw;
@@ -420,7 +416,7 @@ int decoder_send(Decoder *d, const AVPacket *packet)
     media_log_clear();
     errno = 0;
     if (packet) {
-        /* Without a key frame at the start, perhaps no frame is ever complete: drop none. */
+        /* Without a key frame at the start, perhaps no frame is ever complete: keep them all. */
         if (!d->begun && !(packet->flags & AV_PKT_FLAG_KEY) && d->joins == MOST_LEADING)
             d->joins = 0;
         d->packet_size = (size_t)packet->size;
@@ -466,8 +462,7 @@ static void set_times(Decoder *d, AVFrame *frame)
     frame->time_base = d->stream->time_base;
 }
 
-/* Prefers the container's pixel aspect ratio to the codec's, like other players, unless the codec's
- * has changed. */
+/* Uses the container's pixel aspect ratio, like other players, unless the codec's has changed. */
 static int set_shape(Decoder *d, AVFrame *frame)
 {
     const AVRational coded = frame->sample_aspect_ratio;
@@ -478,7 +473,6 @@ static int set_shape(Decoder *d, AVFrame *frame)
     return side_data_orient(frame, d->stream);
 }
 
-/* Sets the output's shape and format from the first frame. */
 static void take_first(Decoder *d, const AVFrame *frame)
 {
     const Source *source = d->source;
@@ -541,7 +535,7 @@ static int convert(Decoder *d, AVFrame *frame, MediaError *error)
     return 0;
 }
 
-/* True if frames may be stretched: gray that has more than 8 bits even without decoder_deepen(). */
+/* True for gray that has more than 8 bits before decoder_deepen(), unless stretching is off. */
 static bool stretches(const Decoder *d)
 {
     return atomic_load(&d->codes) != CODE_RANGE_FULL && code_range_suits(d->shape.format);
@@ -560,7 +554,7 @@ static int stretch(Decoder *d, AVFrame *frame, MediaError *error)
                : media_no_memory(error, MEDIA_INPUT);
 }
 
-/* Downloads `raw`. Marks the GPU as lost if that fails, but not if memory is lacking. */
+/* Downloads `raw`. A failure marks the GPU as lost, unless memory ran out. */
 static int download_raw(Decoder *d)
 {
     AVFrame *host;
@@ -577,10 +571,8 @@ static int download_raw(Decoder *d)
     return ret;
 }
 
-/* Returns true if the frame has to be dropped because it refers to packets that were not sent, see
- * decoder_join(). It does not count as damage. Such frames are shown before the key frame of an
- * open group of pictures, or before a recovery point. Only FFmpeg's H.264 decoder outputs and flags
- * them; other decoders drop them. */
+/* Returns true if the frame must be dropped as incomplete, see decoder_join(). Only FFmpeg's H.264
+ * decoder outputs and flags incomplete frames; other decoders drop them. */
 static bool drop_incomplete(Decoder *d)
 {
     if (!d->joins)
@@ -595,7 +587,7 @@ static bool drop_incomplete(Decoder *d)
     return 1;
 }
 
-/* Checks the frame for errors. Returns true if it was dropped because of them. */
+/* Checks the frame for errors. Returns true if it has errors and was dropped. */
 static bool drop_broken(Decoder *d)
 {
     d->is_broken = codec_log_has_damage(&d->log) || d->raw->decode_error_flags ||
@@ -702,8 +694,8 @@ static int cannot_deinterlace(int ret, AVFrame *frame, MediaError *error)
     return media_fail(error, MEDIA_INPUT, "cannot deinterlace: %s", media_av_text(ret));
 }
 
-/* Opens the deinterlacer for the first frame that needs it. From then on, sends it all frames and
- * returns AVERROR(EAGAIN); until then, does nothing and returns 0. */
+/* Opens the deinterlacer for the first frame that needs it. If the deinterlacer is open, sends it
+ * the frame and returns AVERROR(EAGAIN); else returns 0. */
 static int deinterlace(Decoder *d, AVFrame *frame, MediaError *error)
 {
     const int mode = atomic_load(&d->deinterlace);

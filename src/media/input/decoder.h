@@ -20,24 +20,23 @@ typedef struct DecoderOptions {
     int threads;         /* 0: one for each core */
     int hides_broken;    /* not 0: drop frames with errors, up to 25 in a row; always on for live
                             sources and URLs */
-    /* The device of a GPU that decodes (gpu_device_open()), or NULL. If it does not support the
-     * video, software decodes all of it. If it fails later, software goes on at the next key frame,
-     * and frames in between are lost. Not used for a pipe that is not live. */
+    /* The GPU to decode on (gpu_device_open()), or NULL. If it does not support the video, software
+     * decodes. If it fails later, software continues at the next key frame, and frames before that
+     * are lost. Ignored for a pipe that is not live. */
     AVBufferRef *gpu;
-    int lossless;   /* not 0: if frames are lost, the decoder fails once with MEDIA_LOST, so that
-                       the caller can begin again; 0: it counts lost frames */
+    int lossless;   /* not 0: if frames are lost, fail once with MEDIA_LOST, so that the caller can
+                       begin again; 0: count lost frames */
     int gpu_frames; /* number of frames that may stay on the GPU; 0: all are downloaded */
-    /* GPU memory. If it has no room for `gpu_frames` frames, all are downloaded; if it has no room
-     * for the surfaces of the decoder, software decodes. */
+    /* Limit of GPU memory. Without room for `gpu_frames` frames, all frames are downloaded. Without
+     * room for the decoder's surfaces, software decodes. */
     GpuBudget budget;
     CodeRange codes; /* whether and how to stretch gray frames of more than 8 bits */
     int full_rgb;    /* not 0: RGB becomes full-range YUV; 0: limited range, which players expect */
-    /* For frames with another display aspect than the first frame's. Not 0: they get black bars; 0:
-     * they are scaled to the first frame's size and get another pixel aspect. */
+    /* For frames whose display aspect is not the first frame's. Not 0: add black bars; 0: scale
+     * them to the first frame's size and change their pixel aspect. */
     int bars;
     int marks_bars; /* not 0: crop_* of frames are the sizes of the bars; 0: crop_* are 0 */
-    /* Shape of the output, for a decoder that starts in the middle of a video; width 0: that of the
-     * first frame. */
+    /* Shape of the output, for a decoder that starts within a video; width 0: the first frame's. */
     VideoShape shape;
 } DecoderOptions;
 
@@ -49,7 +48,7 @@ int decoder_open(Decoder **decoder, const Source *source, const DecoderOptions *
 /* True if the GPU decodes. Only from the decoding thread. */
 bool decoder_is_on_gpu(const Decoder *decoder);
 
-/* The shape that frames are converted to; width 0 before the first one. */
+/* The shape that frames are converted to; width 0 before the first frame. */
 VideoShape decoder_shape(const Decoder *decoder);
 
 /* Converts frames to at least this depth, in bits. Call before the first frame. */
@@ -71,13 +70,13 @@ void decoder_join(Decoder *decoder);
 int decoder_send(Decoder *decoder, const AVPacket *packet);
 
 /* Receives the next frame in presentation order, in a direct format (convert.h), in host memory or
- * on the GPU (gpu_frame.h). All frames have the same size and format, a pts (in the track's time
- * base) after that of the previous frame, and a color_range. Returns 0, AVERROR(EAGAIN) (send
- * a packet), AVERROR_EOF, or MEDIA_INPUT or MEDIA_LOST with a message. */
+ * on the GPU (gpu_frame.h). All frames have the same size and format, a color_range, and increasing
+ * pts in the track's time base. Returns 0, AVERROR(EAGAIN) (send a packet), AVERROR_EOF, or
+ * MEDIA_INPUT or MEDIA_LOST with a message. */
 int decoder_receive(Decoder *decoder, AVFrame *frame, MediaError *error);
 
 /* Damage since decoder_open() or decoder_forget_damage(). Forgetting keeps the damage of the last
- * frame, and of frames that were not received yet. */
+ * frame. */
 const Damage *decoder_damage(const Decoder *decoder);
 void decoder_forget_damage(Decoder *decoder);
 
@@ -96,7 +95,7 @@ const char *decoder_changes(const Decoder *decoder);
 /* Drops all state, after a seek. */
 void decoder_flush(Decoder *decoder);
 
-/* True once, if the last frame is the first one after a reconnection. */
+/* Returns true once for the first frame after a reconnection. */
 int decoder_take_return(Decoder *decoder);
 
 void decoder_close(Decoder **decoder);

@@ -1,5 +1,5 @@
-/* Deinterlaces frames with libavfilter's bwdif, one output frame per input frame. The frames' own
- * field order applies. */
+/* Deinterlaces frames with libavfilter's bwdif, one output frame per input frame. Uses the field
+ * order that each frame declares. */
 #ifndef LUMEQ_MEDIA_DEINTERLACER_H
 #define LUMEQ_MEDIA_DEINTERLACER_H
 

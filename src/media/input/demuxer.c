@@ -14,11 +14,11 @@
 #define ENOUGH_PACKETS 25
 /* With DEMUX_IN_ORDER, the thread pauses while the only queue holds this number of packets. */
 #define ENOUGH_IN_ORDER 2
-/* Limit of all queues together (a nearly raw 4K frame has 10 MB). While the decoder waits for a
- * picture, reading goes on and drops sound beyond the limit: it could not play before pictures. */
+/* Limit of all queues together; a nearly raw 4K frame has 10 MB. While the decoder waits for a
+ * picture, reading goes on and drops sound beyond the limit. */
 #define MAX_BYTES (64 << 20)
 
-#define FIRST_PACKETS 64 /* initial room of a queue, which grows */
+#define FIRST_PACKETS 64 /* initial capacity of a queue */
 
 /* If a live source has at least this many queued video packets, a new key frame replaces them. In
  * an intra-only stream, each packet replaces all queued ones. */
@@ -133,7 +133,6 @@ void demuxer_give_up(Demuxer *d, DemuxKind kind)
     pthread_mutex_unlock(&d->lock);
 }
 
-/* True if each track has enough packets, or all together have too many bytes. */
 static bool is_full(const Demuxer *d)
 {
     const bool in_order = d->order == DEMUX_IN_ORDER;
@@ -173,7 +172,7 @@ static int keep(Demuxer *d, AVPacket *packet)
         else if (d->bytes >= MAX_BYTES)
             break;
         if (i == DEMUX_VIDEO && d->source->live && d->order == DEMUX_BY_KIND &&
-            (packet->flags & AV_PKT_FLAG_KEY)) { /* it may replace queued ones */
+            (packet->flags & AV_PKT_FLAG_KEY)) {
             const enum AVCodecID id = queue->stream->codecpar->codec_id;
             const AVCodecDescriptor *codec = avcodec_descriptor_get(id);
             const size_t waiting = av_fifo_can_read(queue->packets);
@@ -198,7 +197,6 @@ int64_t demuxer_end(const Demuxer *d)
     return d->end;
 }
 
-/* Attaches a PacketNote if there is something to note. */
 static int note_packet(Demuxer *d, AVPacket *packet)
 {
     Source *s = d->source;
@@ -233,7 +231,7 @@ static int read_one(Demuxer *d)
     }
     const AVRational base = d->source->format->streams[packet->stream_index]->time_base;
     const int64_t stamp = packet->pts != AV_NOPTS_VALUE ? packet->pts : packet->dts;
-    if (stamp != AV_NOPTS_VALUE) /* `end` is AV_NOPTS_VALUE at first, which is the lowest number */
+    if (stamp != AV_NOPTS_VALUE) /* AV_NOPTS_VALUE, the initial `end`, is the lowest number */
         d->end = FFMAX(d->end, av_rescale_q(stamp, base, AV_TIME_BASE_Q) +
                                    av_rescale_q(packet->duration, base, AV_TIME_BASE_Q));
     if (d->order == DEMUX_IN_ORDER && note_packet(d, packet) < 0) {

@@ -23,7 +23,7 @@ typedef enum DemuxKind {
 
 /* Facts about a packet, in AVPacket.opaque_ref with DEMUX_IN_ORDER; NULL: nothing to note. */
 typedef struct PacketNote {
-    Damage damage; /* since the previous packet; after the last packet: in Source.damage */
+    Damage damage; /* since the previous packet; damage after the last one is in Source.damage */
     int64_t start; /* source_track_start() for a track's first packet, else AV_NOPTS_VALUE */
     bool is_last;  /* see source_is_last() */
 } PacketNote;
@@ -31,7 +31,7 @@ typedef struct PacketNote {
 typedef struct Demuxer Demuxer;
 
 /* Does not start the thread yet. DEMUX_BY_KIND selects all subtitle tracks and nothing else. The
- * source must outlive the demuxer; others may not use it while the thread runs. MEDIA_INPUT. */
+ * source must outlive the demuxer. Do not use the source while the thread runs. MEDIA_INPUT. */
 int demuxer_create(Demuxer **demuxer, Source *source, DemuxOrder order, MediaError *error);
 
 /* Selects the video or audio stream; NULL: no stream. Call while stopped. */
@@ -53,7 +53,7 @@ int demuxer_start(Demuxer *demuxer, int64_t position, MediaError *error);
 int demuxer_read(Demuxer *demuxer, DemuxKind kind, AVPacket *packet, int wait);
 
 /* With DEMUX_IN_ORDER, waits for the packet that is `index` packets after the next one. The demuxer
- * still owns it. Returns 0, AVERROR(EAGAIN) (it is too far ahead), or an error of demuxer_read().
+ * owns it. Returns 0, AVERROR(EAGAIN) (the queue has no room for it), or a demuxer_read() error.
  * Only for the thread that calls demuxer_read(). */
 int demuxer_peek(Demuxer *demuxer, int index, const AVPacket **packet);
 
@@ -62,7 +62,7 @@ int demuxer_peek(Demuxer *demuxer, int index, const AVPacket **packet);
 void demuxer_tap(Demuxer *demuxer, void (*take)(void *opaque, const AVPacket *packet),
                  void *opaque);
 
-/* Deselects the stream, even while the thread runs. */
+/* Deselects the stream and drops its queued packets. Any thread. */
 void demuxer_give_up(Demuxer *demuxer, DemuxKind kind);
 
 /* Latest end of the packets read since demuxer_start(): a timestamp of the input in AV_TIME_BASE

@@ -112,8 +112,7 @@ int network_read(Network *n, uint8_t *buffer, int size)
 {
     if (n->lost)
         return n->lost;
-    /* Clear the state of an earlier interrupted read. */
-    n->io->eof_reached = n->io->error = 0;
+    n->io->eof_reached = n->io->error = 0; /* of an earlier interrupted read */
     network_begin_wait(n);
     return network_end_wait(n, avio_read_partial(n->io, buffer, size));
 }

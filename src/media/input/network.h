@@ -12,7 +12,7 @@ typedef struct NetworkScheme {
     const char *name;
     const char *protocols; /* the only protocols FFmpeg may use */
     const char *session;   /* the demuxer that opens the URL; NULL: network_read() reads it */
-    bool has_no_end;       /* the stream ends only by silence */
+    bool has_no_end;       /* the protocol cannot report an end; silence is the end */
     bool is_live;          /* a stream of unknown length is live */
 } NetworkScheme;
 
@@ -64,7 +64,7 @@ void network_begin_wait(Network *network);
 /* Call before stream analysis, during which a session does not report data. */
 void network_begin_analysis(Network *network);
 
-/* Call with the result of a read. Returns it or, if stopped or silent, the error for that. */
+/* Call with the result of a read. Returns `ret`, or the error of a stop or a long silence. */
 int network_end_wait(Network *network, int ret);
 
 /* True if the connection was silent for too long. */

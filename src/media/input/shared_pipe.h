@@ -1,7 +1,4 @@
-/*
- * A pipe that two sources read independently. Bytes that only one of them has read are kept in
- * memory.
- */
+/* A pipe that two sources read independently. Keeps bytes that only one source has read. */
 #ifndef LUMEQ_MEDIA_SHARED_PIPE_H
 #define LUMEQ_MEDIA_SHARED_PIPE_H
 

@@ -20,7 +20,7 @@ typedef struct SourceOptions {
     const char *path; /* a file name, never with a protocol; "-" is standard input */
     bool network;     /* `path` is a URL that network_scheme() accepts, not a file name */
     double silence_s; /* seconds without data before a connection counts as lost */
-    /* for source_open(): > 0: reopen a URL that ends, fails or is missing, first after this many
+    /* > 0: source_open() reopens a URL that ends, fails or is missing, first after this many
      * seconds. Pauses double up to 30 times the first, but not for udp and rtp. */
     double reconnect_s;
     bool reconnect_live;    /* reopen only a live stream, and only after it has begun */
@@ -36,7 +36,7 @@ typedef struct SourceOptions {
     int pipe_side;               /* 0 or 1, see shared_pipe.h */
     bool low_latency;            /* prefer the newest data, as for cameras */
     bool force_dolby_vision;     /* accept Dolby Vision profile 5, whose first plane is not luma */
-    /* for source_open(): > 0: find the largest picture from the start up to this position */
+    /* > 0: source_open() finds the largest picture up to this position */
     int64_t find_largest_us;
     bool *answered; /* set to true if the input was readable, even if unsuitable; or NULL */
     const struct Source *within;    /* the reconnecting source of this connection, or NULL */
@@ -56,8 +56,8 @@ typedef struct Damage {
 void damage_note(Damage *damage, const LogNote *note, int averror);
 
 /* If a stream's start may be missing, packets before its first key frame are dropped. If the first
- * SOURCE_PACKETS_TO_KEY video packets have no key frame, as with gradual refresh, they are returned
- * after all if the input is a file; a URL continues with the next packet. */
+ * SOURCE_PACKETS_TO_KEY video packets have no key frame (gradual refresh), a file returns these
+ * packets after all; a URL continues with the next packet. */
 #define SOURCE_PACKETS_TO_KEY 600
 
 /* Tracks in a file may run ahead of each other by up to this much. AV_TIME_BASE units. */
@@ -93,10 +93,10 @@ typedef struct SourceReading {
     int failures;            /* number of consecutive read errors */
     int64_t failed_at;       /* byte position after the last read error */
     int wants_key;           /* maximum number of video packets to drop before the next key frame */
-    AVFifo *held;            /* packets before the first key frame, in case none comes; or NULL */
+    AVFifo *held;            /* packets to return if no key frame comes; or NULL */
     size_t held_bytes;
     TrackClock *clocks;      /* by stream */
-    int64_t jump, last_jump; /* offsets for times after and for times before the latest jump */
+    int64_t jump, last_jump; /* offsets for times after the latest jump, and before it */
     int64_t clock;           /* time of the last sound or video packet, without offset */
     int64_t latest;          /* latest time of returned packets */
 } SourceReading;
@@ -108,8 +108,7 @@ typedef struct Source {
     bool live;             /* prefer the newest data */
     char *name;            /* for messages: quoted, or "standard input" */
 
-    /* The container's properties: constant once the source is open. Written by source_open.c,
-     * by source.c for a camera, and by source_reconnect.c for a reconnecting URL. */
+    /* The container's properties: constant once the source is open. */
     AVFormatContext *format;
     AVStream *video; /* the track that is equalized */
     unsigned stream_count;
@@ -141,12 +140,12 @@ typedef struct Source {
  */
 int source_open(Source **source, const SourceOptions *options, MediaError *error);
 
-/* Like source_open(), but in the background; not for a camera. */
+/* Opens a file or one connection in the background; not for a camera. */
 typedef struct SourceOpening SourceOpening;
 int source_opening_start(SourceOpening **opening, const SourceOptions *options, MediaError *error);
 
-/* Waits at most `wait_ms`. Returns AVERROR(EAGAIN) if not finished, else the result of
- * source_open() with *opening set to NULL. */
+/* Waits at most `wait_ms`. Returns AVERROR(EAGAIN) if not finished. Otherwise sets *opening to NULL
+ * and returns like source_open(). */
 int source_opening_take(SourceOpening **opening, int wait_ms, Source **source, MediaError *error);
 
 /* Cancels opening; with `wait`, waits a moment for the thread. *opening may be NULL. */
@@ -199,13 +198,11 @@ bool source_is_lost(const Source *source);
 /* How often a URL was lost, or a camera came back. Any thread. */
 int source_losses(const Source *source);
 
-/* True if a URL or a camera was lost before this packet, which is then unrelated to earlier ones of
- * its track: a video packet without data when a URL is lost, and the first packet of each track
- * when the URL or camera is back. The video of a URL then begins with a key frame. */
+/* True for the first packet of each track after a lost URL or camera is back. The video of a URL
+ * then begins with a key frame. Also true for the packet without data that reports a lost URL. */
 bool source_is_discontinuity(const AVPacket *packet);
 
-/* True for a stream's first key frame if packets before it may be missing. Frames that refer to
- * missing packets are incomplete. */
+/* True for a stream's first key frame if packets before it may be missing. */
 bool source_is_joined(const AVPacket *packet);
 
 /* True for a still picture, also in a container for videos such as GIF and AVIF. */
@@ -219,8 +216,8 @@ bool source_can_seek(const Source *source);
 
 /*
  * Seeks to the key frame at or before `position` (AV_TIME_BASE units from source_start()) and
- * returns true; the video continues with it. Returns false in all other cases: without such a key
- * frame, it seeks to the start; in numbered pictures, to `position`; or it cannot seek.
+ * returns true. If there is no such key frame, seeks to the start and returns false. In a picture
+ * list, seeks to `position` and returns false. False also if the source cannot seek.
  */
 bool source_seek(Source *source, int64_t position);
 
@@ -241,9 +238,9 @@ int64_t source_frame_count(const Source *source);
 /* True if this is the last video packet according to the index; false if there is no index. */
 bool source_is_last(const Source *source, const AVPacket *packet);
 
-/* The end of the video according to the index, in its time base; AV_NOPTS_VALUE: unknown. FFmpeg's
- * muxer declares the end of the frame that is decoded last. The frame that is shown last begins
- * later by `reordered`, so the returned end may be later by as much. */
+/* The end of the video according to the index, in its time base; AV_NOPTS_VALUE: unknown.
+ * `reordered`: time from the frame decoded last to the frame shown last. FFmpeg's muxer may declare
+ * an end that is too early by this time. */
 int64_t source_video_end(const Source *source, int64_t reordered);
 
 /* True if the declared video duration is reliable (mp4, mov, mkv, webm, flv). */
@@ -261,15 +258,14 @@ Source *source_share(Source *source);
 
 void source_close(Source **source);
 
-/* ---- private: for source.c and source_*.c. source.c uses source_reconnect.c, which uses
- * source_open.c; all use source_packets.c ---- */
+/* ---- private: for source.c and source_*.c ---- */
 
 /* Call when the next packets are the first of the input. For URLs, and formats that can be cut
  * anywhere, packets before the first key frame are then dropped. */
 void source_expect_key(Source *source);
 
 /* source_lacks_memory() is true if memory ran out since source_watch_memory() in the same thread.
- * Demuxers do not report it: they skip packets that they cannot allocate, or report the end. */
+ * Demuxers do not report it: they skip a packet or report the end. */
 void source_watch_memory(Source *source);
 bool source_lacks_memory(const Source *source);
 
@@ -283,8 +279,8 @@ void source_note_logged(Source *source);
 bool source_is_one_picture(const Source *source);
 
 /* Makes `outer` a reconnecting source and sets its `format` and `video`. Takes ownership of
- * `first`, an open connection; if it is NULL, opens one, waiting as long as necessary. MEDIA_INPUT:
- * stopped, or not a readable video; MEDIA_USAGE. */
+ * `first`, an open connection. If `first` is NULL, waits until a connection can be opened.
+ * MEDIA_INPUT: stopped, or not a readable video; MEDIA_USAGE: no such track. */
 int source_reconnect_open(Source *outer, Source *first, MediaError *error);
 
 /* Makes source_is_discontinuity() true for the packet. */

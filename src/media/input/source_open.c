@@ -27,9 +27,9 @@
 /* Duration of stream analysis for live input. */
 #define LIVE_ANALYSIS_US 500000
 
-/* Demuxers that open other files. Those of the second list are never used; it also contains tty,
- * which accepts any text. */
+/* Demuxers that open other files. */
 #define PLAYLIST_FORMATS "hls,dash,concat,concatf,imf"
+/* Demuxers that are never used; tty accepts any text. */
 #define REFUSED_FORMATS "image2,sdp,rtsp,avisynth,vapoursynth,tty"
 
 static int read_file(Source *s, uint8_t *buffer, int size)
@@ -242,7 +242,6 @@ static int find_streams(Source *s, MediaError *error)
     s->refused_width = media_log_note()->refused_width;
     s->refused_height = media_log_note()->refused_height;
     source_note_logged(s);
-    /* Sanitize declared times; packet times are checked when read. */
     s->format->start_time = source_sane_time(s->format->start_time, AV_TIME_BASE_Q);
     s->format->duration = source_sane_time(s->format->duration, AV_TIME_BASE_Q);
     for (unsigned i = 0; i < s->format->nb_streams; i++) {
@@ -253,8 +252,8 @@ static int find_streams(Source *s, MediaError *error)
     return 0;
 }
 
-/* Lets the demuxer of HLS or DASH open what the playlist refers to, but only over HTTP(S); crypto
- * decrypts segments. Sets *url, the base of relative names, to the address after redirects. */
+/* Lets the demuxer of HLS or DASH open the playlist's files with the protocols of the URL, and with
+ * crypto for encrypted segments. Sets *url to the address after redirects. */
 static int follow_playlist(Source *s, char **url)
 {
     uint8_t *location = NULL;
@@ -269,7 +268,7 @@ static int follow_playlist(Source *s, char **url)
     return *url && s->format->protocol_whitelist ? 0 : AVERROR(ENOMEM);
 }
 
-/* `path`: the file, or the first of many pictures. */
+/* `path`: the file, the URL, or the first of many pictures. */
 static int open_format(Source *s, const char *path, MediaError *error)
 {
     const bool is_file = !s->network && !s->pictures.count && strcmp(path, "-") != 0;
@@ -304,8 +303,8 @@ static int open_format(Source *s, const char *path, MediaError *error)
     if (ret >= 0)
         ret = avformat_open_input(&s->format, url ? url : name, input, NULL);
     av_free(url);
-    /* An index that was cut off would shorten the film. Fragmented files are exempt, because they
-     * have an index for each fragment. */
+    /* After a read error, the index of an mp4 may be incomplete. A fragmented mp4 has an index for
+     * each fragment. */
     if (ret < 0 || (s->bytes.read_error && av_match_name("mov", s->format->iformat->name) &&
                     !source_has_fragments(s)))
         return fail_to_open(s, ret, error);
@@ -349,7 +348,7 @@ static int open_one_file(Source *s, const char *path, MediaError *error)
 /* Largest numerator or denominator, enough for rates such as 30000/1001. */
 #define MOST_RATE_PARTS 1001000
 
-/* The first picture determines the format of all; times are generated here. */
+/* The first picture determines the format of all. */
 static int open_pictures(Source *s, MediaError *error)
 {
     const AVRational rate = av_d2q(s->options.picture_rate, MOST_RATE_PARTS);
@@ -416,7 +415,7 @@ static double frames_of(const Source *s, const AVStream *stream)
     return rate.num > 0 && rate.den > 0 ? av_q2d(rate) : 1;
 }
 
-/* True for a video rather than stills. `most_frames` is the highest frames_of() of all tracks. */
+/* True for a video rather than stills. `most_frames`: the highest frames_of() of all tracks. */
 static int moves(const Source *s, const AVStream *stream, double most_frames)
 {
     const double frames = frames_of(s, stream);
@@ -533,7 +532,7 @@ static int pick_video(Source *s, MediaError *error)
                           s->options.video_track - 1, s->name, count - 1);
     if (count > 1 && !s->options.video_track) {
         const AVCodecParameters *par = s->video->codecpar;
-        char size[32] = ""; /* may be unknown */
+        char size[32] = "";
         if (par->width > 0 && par->height > 0)
             snprintf(size, sizeof(size), ", %dx%d", par->width, par->height);
         media_note(s->options.note,
@@ -584,7 +583,6 @@ int source_take_video(Source *s, MediaError *error)
         return source_refuse_size(s, (unsigned)par->width, (unsigned)par->height, error);
     if (pixels == 0 && s->refused_width) /* a track whose size FFmpeg refused has size 0 */
         return source_refuse_size(s, s->refused_width, s->refused_height, error);
-    /* Profile 5 uses IPT colours, so its first plane is not luma. */
     const int profile = side_data_dolby_vision_profile(s->video);
     if (profile == 5 && !s->options.force_dolby_vision)
         return media_fail(error, MEDIA_INPUT,
@@ -601,8 +599,7 @@ int source_take_video(Source *s, MediaError *error)
 
 /*
  * A source is opened in its own thread, because demuxers may run for minutes without checking their
- * interrupt callback. A cancelled thread keeps its data and frees it when it is done, if the
- * program is still running.
+ * interrupt callback. A cancelled thread frees its data when it is done.
  */
 
 /* How long to wait for a cancelled thread. */
@@ -754,7 +751,6 @@ static int check_cancelled(SourceOpening **opening, bool wait, MediaError *error
     return ret;
 }
 
-/* Takes the result of a finished thread. */
 static int take_result(SourceOpening **opening, Source **source, MediaError *error)
 {
     SourceOpening *o = *opening;
@@ -802,7 +798,7 @@ int source_open_connection(Source **source, const SourceOptions *options, MediaE
 
 /* ---- the largest picture ---- */
 
-/* Maximum number of bytes to read, so that opening a long file does not take long. */
+/* Maximum number of bytes to read, so that a long file opens quickly. */
 #define LOOK_BYTES (INT64_C(512) << 20)
 
 /* Reads bits from a packet and advances `at`. Bits beyond the end are 0. */
@@ -858,7 +854,7 @@ void source_find_largest(Source *s)
 {
     MediaError none = {0};
     const enum AVCodecID id = s->video->codecpar->codec_id;
-    /* VP8 and VP9 can change size at any key frame. Standard input is excluded: a second
+    /* VP8 and VP9 can change size at any key frame. Standard input is excluded, because a second
      * reader would move its position. */
     if (s->options.find_largest_us <= 0 || (id != AV_CODEC_ID_VP8 && id != AV_CODEC_ID_VP9) ||
         !S_ISREG(s->file.st_mode) || strcmp(s->options.path, "-") == 0)

@@ -16,7 +16,7 @@
  * row. */
 #define MAX_READ_FAILURES 64
 
-/* If MAX_PACKETS_TO_KEY packets after a seek have no key frame at or before the target, the seek is
+/* If a seek finds no key frame at or before the target within MAX_PACKETS_TO_KEY packets, it is
  * repeated SEEK_STEP_US before the target, then at twice this distance, and so on. */
 #define SEEK_STEP_US 2000000
 #define MAX_PACKETS_TO_KEY 20000
@@ -292,8 +292,8 @@ void source_note_logged(Source *s)
         note_damaged_packet(s, AVERROR_INVALIDDATA);
 }
 
-/* Returns true if the input was cut off. Call at its end. Network inputs are not checked, because
- * segments of playlists have their own ends, and network.c detects lost connections. */
+/* Returns true if the input was cut off. Call at its end. Skips network inputs, because network.c
+ * detects lost connections. */
 static bool find_cut_off(Source *s)
 {
     const char *name = s->format->iformat->name;
@@ -339,10 +339,10 @@ static int64_t find_jump(Source *s, const TrackClock *clock, int64_t time)
 }
 
 /*
- * Decides whether a corrupt packet counts as damage. Where one transport stream follows another,
- * the packet counter restarts, so the demuxer marks the first stream's last packet but one (the
- * parser holds one back) as corrupt although nothing is missing. The packet does not count if times
- * restart as well, or if a key frame follows on time; the decoder then reports any real damage.
+ * Decides whether a corrupt packet counts as damage. If two transport streams were joined, the
+ * packet counter restarts at the joint. So the demuxer marks a packet near the joint as corrupt,
+ * although nothing is missing. The packet does not count if times restart as well, or if a key
+ * frame follows on time.
  */
 static void judge_corrupt(Source *s, const AVPacket *next, TrackClock *clock, int64_t moved,
                           int64_t by)
@@ -357,8 +357,7 @@ static void judge_corrupt(Source *s, const AVPacket *next, TrackClock *clock, in
 }
 
 /* In files joined end to end, and in broadcasts, timestamps restart. This moves all times after
- * such a jump so that they continue. There is a jump if a time is far from the one expected next on
- * its track. */
+ * such a jump so that they continue. */
 static void smooth_times(Source *s, AVPacket *packet)
 {
     const AVStream *stream = s->format->streams[packet->stream_index];
@@ -368,8 +367,9 @@ static void smooth_times(Source *s, AVPacket *packet)
     const int64_t stamp = packet->dts != AV_NOPTS_VALUE ? packet->dts : packet->pts;
     const int64_t time = packet_time(s, stamp, packet->stream_index);
     if (time == AV_NOPTS_VALUE) {
-        /* Data without a time, such as asynchronous KLV, belongs to the picture next to it. This is
-         * two after the last one returned: the demuxer and the parser each hold one back. */
+        /* Data without a time, such as asynchronous KLV, belongs to the picture beside it. This is
+         * two pictures after the last one returned, because the demuxer and the parser each hold
+         * one back. */
         const TrackClock *video = &s->reading.clocks[s->video->index];
         if (type == AVMEDIA_TYPE_DATA && video->last != AV_NOPTS_VALUE)
             packet->pts = packet->dts =
@@ -419,8 +419,8 @@ static void hold(Source *s, AVPacket *packet)
         av_packet_free(&held);
 }
 
-/* Returns false for packets to drop: those of discarded tracks, because some were queued before the
- * tracks were chosen, and those of the video before its first key frame. */
+/* Returns false for packets to drop: packets of discarded tracks, and packets of the video before
+ * its first key frame. FFmpeg queued some packets before their track was discarded. */
 static bool select_packet(Source *s, AVPacket *packet)
 {
     if ((unsigned)packet->stream_index >= s->stream_count ||
@@ -467,7 +467,7 @@ static void hand_out(Source *s, AVPacket *packet)
  * AVERROR_EOF. */
 static int read_frame(Source *s, AVPacket *packet)
 {
-    /* There is no key frame: return the packets that were held back. */
+    /* No key frame came: return the held packets. */
     if (!s->reading.wants_key && packets_take(s->reading.held, packet) == 0)
         return 0;
     if (!s->network)
@@ -561,7 +561,7 @@ int source_read_own(Source *s, AVPacket *packet)
     if (ret == AVERROR_EOF)
         s->damage.cut_off |= find_cut_off(s);
     for (unsigned i = 0; ret == AVERROR_EOF && i < s->stream_count; i++) {
-        if (s->reading.clocks[i].corrupt) /* no later packet shows that nothing is missing */
+        if (s->reading.clocks[i].corrupt) /* no restart followed */
             note_damaged_packet(s, AVERROR_INVALIDDATA);
         s->reading.clocks[i].corrupt = 0;
     }

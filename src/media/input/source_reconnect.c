@@ -75,8 +75,7 @@ static int wait_before_retry(Reconnect *r)
     return source_is_stopped(r->outer) ? AVERROR_EXIT : 0;
 }
 
-/* Tries to connect once. `note` receives notes about the choice of tracks. AVERROR_EXIT:
- * stopped. */
+/* `note` receives notes about the choice of tracks. AVERROR_EXIT: stopped. */
 static int connect_once(Reconnect *r, void (*note)(const char *line), bool *answered,
                         MediaError *error)
 {
@@ -111,8 +110,7 @@ static int open_first(Reconnect *r, MediaError *error)
 
 /* ---- the outer source ---- */
 
-/* Copies the tracks, so that they outlive the connection; skips covers, which have no packets, and
- * foreign tracks. */
+/* Copies the tracks, so that they outlive the connection; skips covers and foreign tracks. */
 static int describe(Source *outer, const Source *inner)
 {
     AVFormatContext *from = inner->format;
@@ -136,7 +134,6 @@ static int describe(Source *outer, const Source *inner)
     return 0;
 }
 
-/* True if a track can continue another one. */
 static bool can_continue(const AVCodecParameters *as, const AVCodecParameters *par)
 {
     return par->codec_type == as->codec_type && par->codec_id == as->codec_id &&
@@ -181,8 +178,8 @@ static int place_tracks(Reconnect *r, bool is_first)
 
 /* ---- loss and return ---- */
 
-/* Reports that the URL is lost, unless the previous report is too recent, because a loose cable
- * would fill the log. */
+/* Reports the loss, unless the previous report is too recent: a loose cable must not fill the
+ * log. */
 static void note_loss(Reconnect *r)
 {
     const int64_t now = av_gettime_relative();

@@ -6,7 +6,7 @@
 
 int track_count(const Source *source, enum AVMediaType type);
 
-/* Finds a track by its index among its type, from 0; NULL if missing. */
+/* Finds a track by its index among the tracks of its type, from 0; NULL if missing. */
 const AVStream *track_find(const Source *source, enum AVMediaType type, int number);
 
 /* Finds the track of this type that fits the video best; NULL: the input has no such track. */

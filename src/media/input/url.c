@@ -94,7 +94,7 @@ void url_file_name(const char *url, char *name, size_t size)
         begin = at ? at + 1 : authority;
         end = authority + length;
     }
-    begin += strspn(begin, ".-"); /* avoids a name like that of a hidden file or an option */
+    begin += strspn(begin, ".-"); /* a '.' would hide the file, a '-' would make it an option */
     for (; begin < end && n + 1 < size; begin += *begin == '%' && end - begin >= 3 ? 3 : 1) {
         const int plain =
             is_letter(*begin) || av_isdigit(*begin) || strchr("._-", *begin) || *begin & 0x80;

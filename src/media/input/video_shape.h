@@ -14,7 +14,7 @@ typedef struct VideoShape {
     enum AVColorPrimaries primaries;
     enum AVColorTransferCharacteristic transfer;
     AVRational aspect; /* pixel aspect ratio */
-    AVRational coded;  /* the same according to the codec; num 0: unknown */
+    AVRational coded;  /* pixel aspect ratio that the codec declares; num 0: unknown */
 } VideoShape;
 
 /* Changes in the video, each kind described once. {0}: none. */
