@@ -21,8 +21,8 @@
 #define WHITE 203.0
 #define HLG_SCREEN 1000.0
 
-/* One component of the picture, and its alpha (`cover`). Both have as many bytes per sample as the
- * frame, one or two, and use all bits. */
+/* One component of the picture, and its alpha (`cover`). Samples have one or two bytes, like the
+ * frame's, and use all bits. */
 typedef struct Layer {
     const uint8_t *samples, *cover;
     ptrdiff_t stride, cover_stride;
@@ -39,8 +39,7 @@ typedef struct Component {
     int depth, shift;  /* a sample holds code << shift */
 } Component;
 
-/* Template functions: the compiler makes a version for each set of constant arguments, such as one
- * or two bytes per sample. */
+/* Template functions: the compiler makes a version for each set of constant arguments. */
 #define TEMPLATE static inline __attribute__((always_inline))
 
 TEMPLATE uint32_t load(const uint8_t *samples, ptrdiff_t i, int bytes)
@@ -48,7 +47,6 @@ TEMPLATE uint32_t load(const uint8_t *samples, ptrdiff_t i, int bytes)
     return bytes == 1 ? samples[i] : AV_RL16(samples + i * 2);
 }
 
-/* Reads a sample of the frame. */
 TEMPLATE uint32_t get_code(const Component *c, const uint8_t *at, int bytes)
 {
     return bytes == 1 ? *at : load(at, 0, 2) >> c->shift;
@@ -159,8 +157,7 @@ static double hlg(double nits)
                              : 0.17883277 * log(12 * light - 0.28466892) + 0.55991073;
 }
 
-/* Copies the picture to a frame. For HDR, converts its R'G'B', made for an SDR display (ITU-R
- * BT.1886), to PQ or HLG. */
+/* Copies the picture to a frame. For HDR, converts it from SDR (ITU-R BT.1886) to PQ or HLG. */
 static AVFrame *make_rgba(const BlendPicture *picture, PictureTransfer transfer)
 {
     uint8_t codes[256];

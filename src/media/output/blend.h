@@ -29,9 +29,9 @@ typedef struct Blender {
 
 /*
  * Scales the picture to its place and blends it over a direct frame (convert.h), in the frame's
- * matrix and range. The picture's white has 203 nits in PQ and HLG. A chroma sample becomes the
- * mean of its pixels after blending. If the frame's memory is shared, the frame gets a copy first.
- * Deterministic. Returns 0 or AVERROR; the frame is valid in both cases.
+ * matrix and range. The picture's white has 203 nits in PQ and HLG. If the frame's memory is
+ * shared, the frame gets a copy first. Deterministic. Returns 0 or AVERROR; the frame is valid in
+ * both cases.
  */
 int blend_picture(Blender *blender, AVFrame *frame, BlendPlace place, const BlendPicture *picture);
 
@@ -39,8 +39,8 @@ int blend_picture(Blender *blender, AVFrame *frame, BlendPlace place, const Blen
  * pixels. The caller frees it. NULL: out of memory. */
 AVFrame *blend_frame_like(Blender *blender, const AVFrame *frame, int width, int height);
 
-/* Copies a part of a frame to (x, y) of another one in the same direct format. Both positions must
- * be multiples of the chroma subsampling. */
+/* Copies a part of a frame to (x, y) of another frame in the same direct format. Both positions
+ * must be multiples of the chroma subsampling. */
 void blend_copy(AVFrame *to, int x, int y, const AVFrame *from, BlendPlace part);
 
 void blend_close(Blender *blender);

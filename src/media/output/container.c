@@ -20,7 +20,6 @@
 /* The highest of the few rates that FLV has a code for. */
 #define FLV_SOUND_RATE 44100
 
-/* Finds a muxer by its FFmpeg name or usual file extension. */
 static const AVOutputFormat *by_name(const char *name)
 {
     const AVOutputFormat *muxer = av_guess_format(name, NULL, NULL);
@@ -156,8 +155,8 @@ bool container_takes(const AVOutputFormat *muxer, enum AVMediaType type, enum AV
     const int holds = avformat_query_codec(muxer, id, container_compliance(muxer));
     if (holds >= 0)
         return holds;
-    /* The muxer does not answer queries. is_known() has decided for Ogg and MPEG. Assume that
-     * another muxer with a default codec of a type accepts all codecs of this type. */
+    /* The muxer does not answer queries. is_known() has decided for Ogg and MPEG. Other muxers are
+     * assumed to accept all codecs of a type if they have a default codec of that type. */
     return av_match_name(muxer->name, "ogg,oga,ogv,spx,opus,mpegts,mpeg,vob,svcd,vcd,dvd") ||
            (type == AVMEDIA_TYPE_VIDEO && muxer->video_codec != AV_CODEC_ID_NONE) ||
            (type == AVMEDIA_TYPE_AUDIO && muxer->audio_codec != AV_CODEC_ID_NONE) ||
@@ -263,7 +262,7 @@ const char *container_refusal(const AVOutputFormat *muxer, const AVStream *strea
         return "the container does not support this codec";
     const int other = par->codec_type == AVMEDIA_TYPE_AUDIO && is_mxf(muxer) &&
                       par->sample_rate != MXF_SOUND_RATE;
-    /* A trial would always fail for MXF, whose muxer writes no header without video. */
+    /* The MXF muxer writes no header without video, so the trial would always fail. */
     if (other || hides_channels(muxer, par) ||
         (!is_mxf(muxer) && !container_passes_trial(muxer, stream)))
         return "the container does not support it in this form";

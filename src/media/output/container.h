@@ -8,14 +8,14 @@
 
 #include "media/error.h"
 
-/* Finds the muxer by its name (FFmpeg's name or a usual file extension) or, if that is NULL, by the
+/* Finds the muxer by its name (FFmpeg's name or a usual file extension) or, if it is NULL, by the
  * extension of `path`. MEDIA_USAGE. */
 int container_find(const AVOutputFormat **muxer, const char *name, const char *path,
                    MediaError *error);
 
-/* The extension, without dot, for files in the container of this name: that of `path` if it is
- * usual for the container or the container has no usual one, else a usual one. NULL if there is
- * none, or the container is unknown. Valid until the thread's next call. */
+/* The extension, without dot, for files in the container of this name. Keeps the extension of
+ * `path` unless the container has only other extensions. NULL: no extension, or an unknown
+ * container. Valid until the thread's next call, and no longer than `path`. */
 const char *container_extension(const char *name, const char *path);
 
 /* Returns 1 if the extension of the file name is that of a video or a picture. */
@@ -52,8 +52,8 @@ bool container_wants_video_first(const AVOutputFormat *muxer);
 /* The sample rate to encode sound of this codec with; 0: any. */
 int container_sound_rate(const AVOutputFormat *muxer, enum AVCodecID id);
 
-/* The strict_std_compliance for this muxer. FLV gets FF_COMPLIANCE_NORMAL, as nothing plays its
- * unofficial codecs. Others get FF_COMPLIANCE_EXPERIMENTAL, which FLAC in mp4 needs. */
+/* The strict_std_compliance for this muxer: FF_COMPLIANCE_NORMAL for FLV, because nothing plays its
+ * unofficial codecs, else FF_COMPLIANCE_EXPERIMENTAL, which FLAC in mp4 needs. */
 int container_compliance(const AVOutputFormat *muxer);
 
 /* True if the container accepts the codec at least with some parameters. */

@@ -50,7 +50,7 @@ static bool keeps_user_data(const AVCodec *codec)
     return encoder_has_option(codec, "udu_sei") && strcmp(codec->name, "libx265") != 0;
 }
 
-/* Removes the signature of the input's encoder, which the new encoder would copy. */
+/* Removes the signature of the input's encoder. Otherwise the new encoder would copy it. */
 static void drop_signature(AVFrame *frame)
 {
     for (int i = 0; i < frame->nb_side_data; i++)
@@ -84,7 +84,6 @@ static void describe(Adapter *a, const AVFrame *first)
                     a->range == AVCOL_RANGE_JPEG ? "full" : "limited");
 }
 
-/* The samples of one colour component. */
 typedef struct Samples {
     uint8_t *data;
     ptrdiff_t stride;
@@ -107,8 +106,7 @@ static Samples samples_of(const AVFrame *frame, int component)
     };
 }
 
-/* Repeats the last column and row into the padding. Only full-resolution planes grow: the size of
- * subsampled planes was rounded up before. */
+/* Repeats the last column and row into the padding. */
 static int pad(const Adapter *a, const AVFrame *frame, AVFrame *to)
 {
     const AVPixFmtDescriptor *desc = av_pix_fmt_desc_get(frame->format);
@@ -185,7 +183,7 @@ static int adapter_run(Adapter *a, const AVFrame *frame, AVFrame *to)
 #define USUAL_SIDE 8191
 
 /* With at most this many threads, x264 is as fast without its separate lookahead thread, which
- * would hold four more frames, of 26 MB each at 4K. The packets are the same. */
+ * would hold four more frames in memory. */
 #define FEW_THREADS 2
 
 /* Assumed frame rate of a track without one. */
@@ -304,8 +302,7 @@ static int set_options(AVDictionary **dict, AVCodecContext *c, const AVCodec *co
                           "--crf: the encoder %s has no such setting; try --bitrate", codec->name);
     if (options->bitrate >= 0)
         c->bit_rate = options->bitrate;
-    /* FFmpeg checks the values. libx264 prints bad ones to the terminal itself, so control
-     * characters, which a plan from elsewhere may contain, are refused. */
+    /* libx264 prints bad values to the terminal itself, so control characters are refused. */
     for (const char *const *o = options->options; o && *o; o++)
         if (av_dict_parse_string(dict, *o, "=", "", 0) < 0)
             return media_fail(error, MEDIA_USAGE, "--vopt %s: expected key=value", media_quote(*o));
@@ -356,22 +353,19 @@ static bool has_fields(enum AVFieldOrder order)
     return order != AV_FIELD_UNKNOWN && order != AV_FIELD_PROGRESSIVE;
 }
 
-/* True if the upper field is shown first. */
 static bool is_top_first(const AVFrame *first, enum AVFieldOrder order)
 {
     return FRAME_IS_INTERLACED(first) ? FRAME_IS_TOP_FIRST(first)
                                       : order == AV_FIELD_TT || order == AV_FIELD_BT;
 }
 
-/* Keeps interlaced video interlaced: sets field coding in encoders that have it, and the order of
- * fields in the container. */
+/* For interlaced video, sets the field order, and field coding in encoders that have it. */
 static int set_fields(AVDictionary **dict, AVCodecContext *c, const AVCodec *codec,
                       const AVFrame *first, const EncoderTrack *track)
 {
     const bool top_first = is_top_first(first, track->field_order);
     c->field_order = track->field_order;
-    /* An interlaced track may have progressive frames, but an interlaced frame shows that the track
-     * is interlaced, whatever its tag. */
+    /* An interlaced frame shows that the track is interlaced, whatever its tag. */
     if (FRAME_IS_INTERLACED(first) && c->field_order != AV_FIELD_TB &&
         c->field_order != AV_FIELD_BT)
         c->field_order = top_first ? AV_FIELD_TT : AV_FIELD_BB;
@@ -384,8 +378,7 @@ static int set_fields(AVDictionary **dict, AVCodecContext *c, const AVCodec *cod
         c->flags |= AV_CODEC_FLAG_INTERLACED_DCT | AV_CODEC_FLAG_INTERLACED_ME;
     if (top_first || !av_match_name(codec->name, "libx264,libx264rgb"))
         return 0;
-    /* FFmpeg tells x264 the order after opening it, which is too late. The user's options come
-     * last, so they win. */
+    /* FFmpeg tells x264 the field order too late. The user's options come last, so they win. */
     const AVDictionaryEntry *more = av_dict_get(*dict, "x264-params", NULL, 0);
     char *params = av_asprintf("bff=1%s%s", more ? ":" : "", more ? more->value : "");
     return params ? av_dict_set(dict, "x264-params", params, AV_DICT_DONT_STRDUP_VAL)
@@ -435,7 +428,6 @@ static int open_codec(Encoder *e, const AVCodec *codec, const EncoderOptions *op
     return ret;
 }
 
-/* An extra hint in errors about frames of unusual size. */
 static const char *size_hint(int width, int height)
 {
     return width > USUAL_SIDE || height > USUAL_SIDE
@@ -506,7 +498,7 @@ int encoder_open(Encoder **encoder, const AVCodec *codec, const EncoderOptions *
         return media_no_memory(error, MEDIA_OUTPUT);
     media_log_clear();
     const int odd = (first->width | first->height) & 1;
-    /* Most encoders need even sizes for subsampled chroma. Only a trial shows which encoders. */
+    /* x264 and x265 need even sizes for subsampled chroma. For others, try without padding. */
     const int pad = odd && av_match_name(codec->name, "libx264,libx265");
     int ret = try_open(e, codec, options, first, track, global_header, pad, error);
     if (ret < 0 && !error->fault && odd && !pad)
@@ -577,8 +569,8 @@ void encoder_ask_key(Encoder *e)
 }
 
 /* An encoder is opened for either fields or progressive frames. A progressive frame among
- * interlaced ones gets their flag, because x264 would apply a changed flag to the frames in its
- * lookahead, too. */
+ * interlaced frames gets their flag, because x264 would also apply a changed flag to the frames in
+ * its lookahead. */
 static void match_fields(Encoder *e, AVFrame *frame)
 {
     const int coded = has_fields(e->codec->field_order);
@@ -698,7 +690,6 @@ void encoder_close(Encoder **encoder)
 
 /* ---- description ---- */
 
-/* x264 and x265 store their profile only in the stream. */
 static int find_profile(const AVCodecContext *c, const AVPacket *first)
 {
     const bool hides_it = c->codec_id == AV_CODEC_ID_H264 || c->codec_id == AV_CODEC_ID_HEVC;

@@ -92,7 +92,7 @@ static const enum AVPixelFormat *formats_of(const AVCodec *codec)
     return codec->id == AV_CODEC_ID_WRAPPED_AVFRAME ? y4m : codec_pixel_formats(codec);
 }
 
-/* True if convert.h can make frames in host memory that the encoder takes, or if it lists none. */
+/* True if convert.h can make frames that the encoder takes, or if the encoder lists no formats. */
 static bool takes_host_frames(const AVCodec *codec)
 {
     int least, most;
@@ -125,12 +125,11 @@ int encoder_find(const AVCodec **codec, const EncoderOptions *options, const AVO
         (strcmp(format->name, "yuv4mpegpipe") == 0))
         return media_fail(error, MEDIA_USAGE, "the encoder %s does not suit the container %s",
                           (*codec)->name, format->name);
-    /* Wrapped frames and y4m have been matched above. */
     if ((*codec)->id != AV_CODEC_ID_WRAPPED_AVFRAME &&
         avformat_query_codec(format, (*codec)->id, FF_COMPLIANCE_NORMAL) == 0)
         return media_fail(error, MEDIA_USAGE, "the container %s does not support %s", format->name,
                           avcodec_get_name((*codec)->id));
-    /* Encoders would silently replace a larger value by the one for their worst quality. */
+    /* Encoders would silently reduce a larger value. */
     const double most = av_match_name((*codec)->name, "libx264,libx264rgb,libx265") ? 51 : 63;
     if (options->crf > most)
         return media_fail(error, MEDIA_USAGE, "--crf %g: the encoder %s takes 0 to %g",
@@ -224,7 +223,7 @@ bool encoder_takes_gpu_frames(const AVCodec *codec)
     return list && is_one_of(AV_PIX_FMT_CUDA, list);
 }
 
-/* Keeps only the formats with at least this many components (4: alpha), or all if none has. */
+/* Keeps the formats with at least this many components (4: alpha), or all without such a format. */
 static void prefer(enum AVPixelFormat *list, int components)
 {
     int count = 0;
@@ -252,8 +251,8 @@ static int bits_per_pixel(enum AVPixelFormat format)
     return av_get_padded_bits_per_pixel(av_pix_fmt_desc_get(format));
 }
 
-/* Chooses the nearest format. Keeping chroma comes first, then alpha, then depth. Among formats
- * that differ only in depth, takes the shallowest one with at least the depth of `from`. */
+/* Keeping chroma comes first, then alpha, then depth. Among formats that differ only in depth,
+ * takes the shallowest one with at least the depth of `from`. */
 static enum AVPixelFormat nearest(enum AVPixelFormat from, const AVCodec *codec,
                                   const enum AVPixelFormat *encodable)
 {
@@ -391,8 +390,8 @@ int encoder_usual_quantizer(enum AVCodecID id)
 
 /* ---- parts ---- */
 
-/* Picture rows per core that an encoder keeps busy (its threads wait for rows of earlier frames),
- * and the maximum number of cores. x264 keeps about 7 cores busy at 360 rows, 12 of 16 at 1440. */
+/* An encoder's threads wait for rows of earlier frames. So it keeps one core busy per ROWS_OF_CORE
+ * picture rows, but at most THREADED_CORES cores. */
 #define ROWS_OF_CORE 60
 #define THREADED_CORES 16
 
@@ -422,8 +421,7 @@ static const char *first_named(const EncoderOptions *o, const char *const *names
     return NULL;
 }
 
-/* True if the encoder aims at a quality, set by an option or by default, rather than at a bit
- * rate. */
+/* True if the encoder aims at a quality, not at a bit rate. */
 static bool has_quality(const AVCodec *codec, const EncoderOptions *o)
 {
     static const char *const names[] = {"crf", "qp", "cq", "q", "global_quality", "qscale", NULL};

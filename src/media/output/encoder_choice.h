@@ -26,24 +26,24 @@ typedef struct EncoderOptions {
     int live;         /* not 0: prefer speed to size, since frames arrive in real time */
     /* not 0: the caller requests key frames, and no frame may refer across a key frame */
     int cuts;
-    /* not 0: use closed groups of pictures. Ignored for MPEG encoders, where this would disable
-     * scene detection; without B-frames, their groups are closed anyway */
+    /* not 0: use closed groups of pictures. Ignored for MPEG encoders, whose scene detection this
+     * would disable */
     int closed;
     int low_latency; /* not 0: encode without delay, and with frequent key frames for viewers who
                         join */
 } EncoderOptions;
 
-/* Finds the encoder that the options name, or the usual one for the container or for pictures named
- * like `path`; the container must be able to hold its codec. MEDIA_USAGE. */
+/* Finds the encoder that the options name, else the usual encoder for the container or, for single
+ * pictures, for the name `path`. The container must support the codec. MEDIA_USAGE. */
 int encoder_find(const AVCodec **codec, const EncoderOptions *options, const AVOutputFormat *format,
                  const char *path, MediaError *error);
 
 /*
- * Chooses the usual encoder of mp4, mov and mkv for frames of this format and size (0: unknown):
- * libx264 for lossless output and for 8-bit output that hardware decodes as H.264, else libx265. If
- * libx265 cannot be used, chooses libx264 and sets `eight_bits` if frames of more bits must be
- * reduced to 8, and `too_large` if most hardware cannot decode H.264 of this size. Keeps the
- * encoder if options name one or the container has another usual encoder.
+ * Chooses the usual encoder of mp4, mov and mkv for frames of this format and size (0: unknown).
+ * Lossless output, and 8-bit output that hardware can decode as H.264, get libx264. Other output
+ * gets libx265 or, if that cannot be used, libx264. Then `eight_bits` is set if deeper frames must
+ * be reduced to 8 bits, and `too_large` if most hardware cannot decode this size. Keeps the encoder
+ * if the options name one, and in other containers.
  */
 void encoder_choose_default(const AVCodec **codec, EncoderOptions *options,
                             const AVOutputFormat *format, enum AVPixelFormat from, int width,
@@ -53,7 +53,7 @@ void encoder_choose_default(const AVCodec **codec, EncoderOptions *options,
 bool encoder_has_option(const AVCodec *codec, const char *name);
 
 /*
- * Chooses the requested format, or the one nearest to `from` that the encoder takes. Lossy H.264
+ * Chooses the requested format, else the nearest to `from` that the encoder takes. Lossy H.264
  * and HEVC get 4:2:0, and HEVC at most 10 bits, since phones, TVs and browsers decode nothing else;
  * keep_format and lossless settings prevent that. MEDIA_USAGE.
  */

@@ -15,8 +15,7 @@
 /* Larger timing errors are corrected at once, by silence or a cut; smaller ones by resampling. */
 #define LIMIT_US 35000.0
 
-/* A block is assumed to have the least delay among this block and those that arrive up to this much
- * later: one of them is on time, unless the machine is too slow to record. */
+/* Blocks that arrive up to this much later help to find the delay of a block, see least_delay(). */
 #define AHEAD_US 1000000
 
 /* A block of this age is used even if later blocks are still missing. Sound that is missing for
@@ -25,7 +24,8 @@
 #define SILENT_US 2500000
 
 /* Maximum increase and decrease of the assumed delay, as a share of the sound's length. Clocks
- * drift less than LONGER. SHORTER is larger: a shorter delay is always nearer to the true one. */
+ * drift less than LONGER. SHORTER is larger, because a shorter delay is always nearer to the true
+ * one. */
 #define LONGER 300e-6
 #define SHORTER 5e-3
 
@@ -144,8 +144,8 @@ void live_sound_start(LiveSound *s, int64_t time_us)
     s->start = time_us;
 }
 
-/* The time of the device's first sample, from the least delay of the oldest block and those that
- * came within AHEAD_US after it. Call under the lock. */
+/* The time of the device's first sample according to the block with the least delay: `oldest`, or a
+ * block up to AHEAD_US later. Call under the lock. */
 static double least_delay(const LiveSound *s, const Block *oldest)
 {
     double least = INFINITY;
@@ -224,7 +224,7 @@ static int take_rest(LiveSound *s, AVPacket *packet)
         b->used += (int)fmin(b->count - b->used, rint(-off));
     } else if (!s->adjusted || s->next - s->adjusted >= ADJUST_SAMPLES) {
         s->adjusted = s->next;
-        /* Does not fail for such a small adjustment; the next one would make up for it. */
+        /* Does not fail for such a small adjustment. */
         (void)swr_set_compensation(s->resampler, av_clip((int)lrint(off), -MAX_ADJUST, MAX_ADJUST),
                                    ADJUST_SAMPLES);
     }

@@ -2,9 +2,9 @@
  * Aligns the live sound of a device to the monotonic clock, which also stamps camera pictures.
  *
  * Blocks of samples arrive late by varying amounts, but never early. So among neighbouring blocks,
- * the one with the least delay shows best when samples were recorded. Since the clock of a sound
- * device also drifts against the computer's, a resampler stretches or shrinks the sound by up to
- * 0.5 %. Missing samples become silence.
+ * the one with the least delay shows best when samples were recorded. The clock of a sound device
+ * drifts, so a resampler stretches or shrinks the sound by up to 0.5 %. Missing samples become
+ * silence.
  */
 #ifndef LUMEQ_MEDIA_LIVE_SOUND_H
 #define LUMEQ_MEDIA_LIVE_SOUND_H

@@ -170,7 +170,7 @@ static bool find_replaced(const OutputFile *file, struct stat *old)
 static int create_temp(OutputFile *file, const char *name, const char *path)
 {
     struct stat old;
-    /* The owner needs both permissions because the muxer opens the file again by name. */
+    /* The owner must be able to read and write, because the muxer opens the file again by name. */
     const mode_t mode = find_replaced(file, &old) ? (old.st_mode & 0777) | S_IRUSR | S_IWUSR : 0666;
     const int fd = open(name, O_CREAT | O_EXCL | O_RDWR | O_CLOEXEC, mode);
     if (fd < 0)

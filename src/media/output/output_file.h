@@ -110,9 +110,9 @@ int output_file_flush(OutputFile *file, MediaError *error);
 /*
  * Closes, syncs and renames the file; replaces an existing file only for OUTPUT_REPLACE, and for
  * OUTPUT_OWN_NAME with `overwrite`. MEDIA_OUTPUT. After a write error, output_file_close() removes
- * the file. Except for OUTPUT_REPLACE, a file that could not be synced or renamed is kept, and
- * `error` and `name` contain its path. OUTPUT_PARTIAL keeps the file also after a write error;
- * `error` may already hold an earlier failure.
+ * the file, except for OUTPUT_PARTIAL. If the file could not be synced or renamed, it is kept, and
+ * `error` and `name` contain its path, except for OUTPUT_REPLACE. `error` may already hold an
+ * earlier failure.
  */
 int output_file_commit(OutputFile *file, OutputName kind, MediaError *error);
 

@@ -26,8 +26,7 @@
 
 /* ---- kept segments ---- */
 
-/* An entry of the list: size in bytes, modification time in ns, a slash, the name, and a NUL. Names
- * may contain all characters except these two. */
+/* An entry of the list: size in bytes, modification time in ns, a slash, the name, and a NUL. */
 #define LINE "%" PRId64 " %" PRId64 "/"
 #define LINE_SCAN "%" SCNd64 " %" SCNd64 "/%n"
 
@@ -121,7 +120,7 @@ static int kept_segments_open(KeptSegments *k, const SegmentOptions *o, MediaErr
 }
 
 /* Deletes the oldest segments beyond the limit, but never the newest one. Appends their names to
- * `names`. Notes only the first failure. */
+ * `names`. */
 static void delete_oldest(KeptSegments *k, char *names, size_t size)
 {
     int64_t bytes = 0;
@@ -183,15 +182,15 @@ static void kept_segments_add(KeptSegments *k, const char *path)
  * expected. The sound of a microphone comes up to 2.5 s late. */
 #define GRACE_US 3000000
 
-/* Limit for the bytes of packets that wait for the first picture of the next segment. Usually the
- * encoder delivers it soon, but not while a camera is unplugged and its microphone goes on. */
+/* Limit for the bytes of packets that wait for the first picture of the next segment. If a camera
+ * is unplugged, its microphone may go on for long without a picture. */
 #define MOST_HELD_BYTES (32 << 20)
 
 typedef struct Segment {
     OutputFile file;
     AVFormatContext *format; /* NULL if no segment is open */
-    bool has_header;         /* its header was written */
-    int64_t start;           /* in the video's time base */
+    bool has_header;
+    int64_t start; /* in the video's time base */
 } Segment;
 
 /* The start of a segment whose first packet is still in the encoder. */

@@ -1,8 +1,7 @@
 /*
- * Splits the output into segments: files that begin with a key frame, are named by their start
- * time, and get that name when complete.
- * Two segments can be open at once, since sound of the previous one may arrive after the first
- * picture of the next.
+ * Splits the output into segments: files that begin with a key frame and, when complete, are named
+ * by their start time. Two segments can be open at once, because sound of the previous segment may
+ * arrive after the first picture of the next.
  */
 #ifndef LUMEQ_MEDIA_SEGMENTS_H
 #define LUMEQ_MEDIA_SEGMENTS_H

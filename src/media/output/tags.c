@@ -5,8 +5,7 @@
 
 #include <libavutil/avstring.h>
 
-/* FFmpeg searches tags linearly, here and in its muxers. 40,000 tags would take seconds, and
- * signals would have to wait. */
+/* FFmpeg searches tags linearly, so copying 40,000 tags would take seconds. */
 #define TAGS_KEPT 1000
 
 static int copy_first(AVDictionary **to, const AVDictionary *from)
