@@ -93,7 +93,7 @@ static _Thread_local struct {
     LogNote note;
 } current;
 
-/* Hides the secrets of every URL in the line, such as redirect targets. */
+/* Hides the secrets of all URLs in the line. */
 static void hide_urls(char *line, size_t size)
 {
     char rest[LINE_SIZE];

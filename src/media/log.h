@@ -40,8 +40,8 @@ typedef struct CodecLog {
     struct CodecLog *next;
 } CodecLog;
 
-/* Starts to collect. The codec's `opaque` identifies the codec. If it is NULL, call this before
- * avcodec_open2(), since it sets `opaque` to the log. The log must outlive the codec. */
+/* Starts to collect. The codec's `opaque` identifies the codec. If `opaque` is NULL, this sets it
+ * and must be called before avcodec_open2(). The log must outlive the codec. */
 void codec_log_open(CodecLog *log, AVCodecContext *codec);
 
 /* Clears the codec's note and returns it or, if it has no error, the calling thread's note. */
