@@ -6,7 +6,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* Maximum size of an element's header, which Ogg pages have. */
+/* The longest element header is that of an Ogg page. */
 #define ELEMENT_HEADER_BYTES (27 + 255)
 
 /* The state of reading through a file's elements. {0}: the format is unknown. */

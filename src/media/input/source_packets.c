@@ -208,8 +208,8 @@ static int seek_track_start(Source *s, const AVStream *stream)
     return ret < 0 ? av_seek_frame(s->format, stream->index, start, AVSEEK_FLAG_BACKWARD) : ret;
 }
 
-/* Seeks with the track that begins first in the file or, at the same place, first in time. A seek
- * with another track would skip this track's leading packets. */
+/* Seeks with the track that begins first in the file (if equal, first in time). A seek with another
+ * track would skip this track's leading packets. */
 static void go_to_start(Source *s)
 {
     const AVStream *first = NULL;
