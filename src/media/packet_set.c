@@ -33,7 +33,7 @@ int packet_set_add(PacketSet *set, const AVPacket *packet)
     if (!node)
         return 0;
     (void)av_tree_insert(&set->root, (void *)(key ? key : 1), compare, &node); /* NULL is invalid */
-    const int was_there = node != NULL; /* the tree sets a node that it uses to NULL */
+    const int was_there = node != NULL; /* av_tree_insert() sets `node` to NULL if it uses it */
     av_free(node);
     return was_there;
 }

@@ -16,7 +16,7 @@ int packet_set_add(PacketSet *set, const AVPacket *packet);
 
 void packet_set_clear(PacketSet *set);
 
-/* Bytes that a packet takes besides its data, for structs, buffer and padding (317 measured). */
+/* Bytes that a packet takes besides its data, for structs, buffer and padding. */
 #define PACKET_OVERHEAD 320
 
 static inline size_t packet_bytes(const AVPacket *packet)

@@ -56,7 +56,7 @@ static void set_siting(PictureFormat *f, enum AVChromaLocation location)
     }
 }
 
-/* The stream's MaxCLL, or else the mastering display's peak. */
+/* In nits: the stream's MaxCLL, else the mastering display's peak, else USUAL_PEAK. */
 static double peak_of(const AVFrame *frame)
 {
     double peak = 0;
@@ -118,7 +118,7 @@ int picture_format(PictureFormat *f, const AVFrame *frame, char *why, size_t siz
     return 0;
 }
 
-/* The inverse of a rotation is its transpose. */
+/* Goes from displayed to stored pixels with the inverse of the rotation, its transpose. */
 PictureSteps picture_steps(PictureTurn t, int width, int height, ptrdiff_t pixel, ptrdiff_t line)
 {
     const int from_right = t.xx + t.yx < 0, from_below = t.xy + t.yy < 0;

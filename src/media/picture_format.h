@@ -41,7 +41,7 @@ typedef struct PictureFormat {
     double chroma_x;  /* chroma position among its luma columns: 0 left, 0.5 centre, 1 right */
     double chroma_y;  /* chroma position among its luma rows: 0 top, 0.5 centre, 1 bottom */
     double kr, kb;    /* matrix: weights of red and blue in luma */
-    int full_range;   /* 0: limited range: at 8 bits, luma is 16..235 and chroma 16..240 */
+    int full_range;   /* 0: limited range (at 8 bits, luma 16..235 and chroma 16..240) */
     PictureTransfer transfer;
     int wide_gamut; /* BT.2020 primaries; others are treated as the screen's */
     double peak;    /* nits; for PQ, the stream's declared peak, if any; else 1000 */
@@ -59,7 +59,7 @@ typedef struct PictureFormat {
 int picture_format(PictureFormat *format, const struct AVFrame *frame, char *why, size_t size);
 
 /* Byte offsets in the stored picture: to the first displayed pixel, and from a displayed pixel to
- * the one at its right and to the one below. */
+ * its right and lower neighbours. */
 typedef struct PictureSteps {
     ptrdiff_t first, column, row;
 } PictureSteps;

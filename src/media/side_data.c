@@ -7,7 +7,6 @@
 
 #define DISPLAY_MATRIX_SIZE (9 * sizeof(int32_t))
 
-/* Returns NULL if the track has no side data of this type. */
 static const uint8_t *get(const AVStream *stream, enum AVPacketSideDataType type, size_t *size)
 {
 #if LIBAVFORMAT_VERSION_INT >= AV_VERSION_INT(60, 15, 100)

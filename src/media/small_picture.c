@@ -5,7 +5,7 @@
 
 #include <libavutil/base64.h>
 
-/* From 2 (best) to 31. At 3, artefacts are invisible, and the size is a tenth of a PNG's. */
+/* From 2 (best) to 31. At 3, artefacts are invisible. */
 #define JPEG_QUALITY 3
 
 int small_picture_make(Converter *converter, const AVFrame *frame, PictureTurn by, double aspect,

@@ -25,7 +25,7 @@ typedef struct SmallPictureMaker {
 
 /* Shrinks the frame to at most `side` pixels in width and height, upright and with square
  * pixels. Returns a JPEG as base64 text, which the caller frees with free(), and sets *width and
- * *height. HDR is not tone-mapped. NULL: failed, for example because the frame is not direct. */
+ * *height. HDR is not tone-mapped. NULL: failed, for example for a format that is not direct. */
 char *small_picture_jpeg(SmallPictureMaker *maker, const AVFrame *frame, int side, int *width,
                          int *height);
 

@@ -27,7 +27,7 @@
 /* The output's view of an input stream. The thread that reads the input owns the stream itself. */
 typedef struct Track {
     AVStream *out;       /* NULL: left out */
-    AVRational in_base;  /* time base of its packets */
+    AVRational in_base;  /* time base of the input's packets */
     AVRational own_base; /* time base of the converter's packets */
     AudioTranscoder *audio;
     TextTranscoder *text;
@@ -39,8 +39,7 @@ typedef struct Track {
     AVPacket *picture;            /* cover picture, written first */
     int64_t last_dts;             /* in out's time base; AV_NOPTS_VALUE before the first packet */
     int64_t shown[MAX_DELAY + 1]; /* sorted pts to use as dts, see find_dts() */
-    char *name; /* track name of copied video that must begin with a key frame, since only a part of
-                   the film is written; else NULL */
+    char *name;      /* track name of copied video if the part has a start, else NULL */
     int64_t key_pts; /* of the part's first key frame, in in_base; INT64_MAX before it arrives */
     bool was_cut;    /* packets before the key frame were dropped */
 } Track;
@@ -90,7 +89,6 @@ int tracks_check(const TrackOptions *o, const AVOutputFormat *muxer, MediaError 
     return 0;
 }
 
-/* Describes a track, for example as "audio track 1 (aac)" or "attachment (font.ttf)". */
 static void describe(const Source *source, const AVStream *in, char *text, size_t size)
 {
     const char *type = av_get_media_type_string(in->codecpar->codec_type);
@@ -114,7 +112,6 @@ static void drop_track(const Tracks *t, const Source *source, AVStream *in, cons
     media_note(t->options->note, "%s is left out: %s%s", track, reason, more);
 }
 
-/* True if the options want this stream. Unwanted streams are dropped without a note. */
 static bool is_wanted(const Tracks *t, const Source *source, const AVStream *in)
 {
     const TrackOptions *o = t->options;
@@ -126,8 +123,8 @@ static bool is_wanted(const Tracks *t, const Source *source, const AVStream *in)
         return !acodec_is(o, "none") && (!o->audio_track || o->audio_track == number + 1);
     case AVMEDIA_TYPE_SUBTITLE: return !o->no_subs && (!o->sub_track || o->sub_track == number + 1);
     case AVMEDIA_TYPE_DATA:
-        /* Chapter tracks are already read as chapters; muxers recreate the timecode track from the
-         * tag. */
+        /* libavformat discards chapter tracks after it has read the chapters. Muxers recreate the
+         * timecode track from its tag. */
         return in->discard != AVDISCARD_ALL &&
                !(in->codecpar->codec_tag == MKTAG('t', 'm', 'c', 'd') &&
                  av_dict_get(source->video->metadata, "timecode", NULL, 0));
@@ -415,7 +412,7 @@ static int add_track(Tracks *t, const Source *source, AVStream *in, MediaError *
     return 0;
 }
 
-/* AAC plays on phones; Opus is better in containers that usually have it; avi gets MP3. */
+/* Prefers AAC, which phones can play, except in containers that usually hold another codec. */
 static const AVCodec *live_encoder(const Tracks *t)
 {
     const AVOutputFormat *muxer = t->to->oformat;
@@ -457,8 +454,8 @@ static int add_live_sound(Tracks *t, MediaError *error)
         encoder ? audio_transcoder_open(&track->audio, in, track->out, encoder, t->to->oformat)
                 : AVERROR_ENCODER_NOT_FOUND;
     track->own_base = track->out->time_base;
-    /* Readers of Matroska subtract the encoder's padding from all times. Adding it first avoids
-     * times below 0, which would delay the video. */
+    /* Matroska readers subtract the encoder's padding from all times. Times below 0 would delay the
+     * video, so the padding is added here. */
     const AVCodecParameters *par = track->out->codecpar;
     if (ret >= 0 && av_match_name(t->to->oformat->name, "matroska,webm"))
         t->live_delay = av_rescale(par->initial_padding, LIVE_SOUND_RATE, par->sample_rate);
@@ -590,8 +587,8 @@ bool tracks_wants(const Tracks *t, int stream)
     return t->tracks[stream].out && !t->tracks[stream].picture;
 }
 
-/* Returns the packet's dts. If it is missing, derives it from the pts of earlier packets and the
- * codec's reordering delay: demuxers omit the first dts because they learn the delay later. */
+/* Returns the packet's dts. A missing dts is derived from the pts of earlier packets and the
+ * codec's reordering delay. */
 static int64_t find_dts(Track *track, const AVPacket *packet)
 {
     const int delay = av_clip(track->out->codecpar->video_delay, 0, MAX_DELAY);
@@ -606,8 +603,8 @@ static int64_t find_dts(Track *track, const AVPacket *packet)
     return packet->dts != AV_NOPTS_VALUE ? packet->dts : shown[0];
 }
 
-/* Finds the part's first key frame. Returns true for packets to drop: those before the key frame,
- * which cannot be decoded, and those of frames that are shown before it. */
+/* Finds the part's first key frame. Returns true if the packet must be dropped because it arrives
+ * before the key frame or is shown before it. */
 static bool find_first_key(const Tracks *t, Track *track, const AVPacket *packet)
 {
     if (track->key_pts == INT64_MAX && (packet->flags & AV_PKT_FLAG_KEY)) {
@@ -649,7 +646,6 @@ static int write_packet(Tracks *t, Track *track, AVPacket *packet, AVRational ba
     return t->mux(t->opaque, packet, track->out, error);
 }
 
-/* Data for take_sound(). */
 typedef struct Taker {
     Tracks *tracks;
     Track *track;
@@ -685,8 +681,8 @@ static uint32_t adts_header(const AVPacket *packet)
     return (header & 0xfff60000) == 0xfff00000 ? header : 0;
 }
 
-/* Returns 1 if a packet of copied sound can be written, 0 if its format differs from the track's
- * first format, since most containers store the format only once. */
+/* Returns 1 if a packet of copied sound has the track's first format. Most containers store only
+ * one format per track, so packets in another format are dropped. */
 static int check_sound(Tracks *t, Track *track, AVPacket *packet)
 {
     const bool is_aac = track->out->codecpar->codec_id == AV_CODEC_ID_AAC &&
@@ -714,8 +710,8 @@ static int check_sound(Tracks *t, Track *track, AVPacket *packet)
 }
 
 /* Cuts off the part of a subtitle or data packet before time 0, because muxers would delay the
- * whole output by it. Returns 0 if nothing is left. A packet without a duration is kept, since it
- * lasts until the next one. */
+ * whole output. Returns 0 if nothing is left. A packet without a duration lasts until the next
+ * packet. */
 static int cut_before_zero(AVPacket *packet)
 {
     const int64_t start = packet->pts != AV_NOPTS_VALUE ? packet->pts : packet->dts;

@@ -10,12 +10,12 @@
 
 /* {0} keeps every track. */
 typedef struct TrackOptions {
-    /* NULL: copy if the container can hold it, else convert; "copy": copy even if the container
-     * does not store when the sound begins; "none": drop; or an encoder's name */
+    /* NULL: copy sound if the container can store it with its start time, else convert;
+     * "copy": the same, but ignore the start time; "none": drop; or an encoder's name */
     const char *acodec;
     int audio_track, sub_track; /* 0: all; N + 1: only track N */
     int no_subs, no_chapters, no_metadata;
-    int live_channels; /* not 0: adds a track for sound of live_sound.h with this many channels */
+    int live_channels; /* channels of live sound (live_sound.h); 0: no live sound */
     /* The part to write, as in InputOptions; used if part_given is not 0. */
     int part_given;
     int64_t from_us, to_us, frames;

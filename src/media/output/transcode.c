@@ -49,7 +49,7 @@ struct AudioTranscoder {
     void *opaque;
 };
 
-/* The lowest sample rate of the encoder that is at least `rate`, else its highest. */
+/* The encoder's lowest sample rate of at least `rate`, else its highest rate. */
 static int choose_rate(const AVCodec *codec, int rate)
 {
     const int *rates = codec_sample_rates(codec);
@@ -77,7 +77,7 @@ static int choose_layout(AVChannelLayout *layout, const AVCodec *codec, const AV
         if (av_channel_layout_compare(l, in) == 0 || (l->nb_channels == channels && !found))
             found = l;
     if (!list && channels == in->nb_channels && channels > MOST_DEFAULT)
-        found = in; /* fewer get the default layout, which every encoder accepts */
+        found = in;
     const int ret = found ? av_channel_layout_copy(layout, found) : 0;
     if (!list && !found)
         av_channel_layout_default(layout, channels);
@@ -114,8 +114,7 @@ static int try_encoder(AudioTranscoder *t, const AVCodec *codec, const AVOutputF
     return avcodec_open2(c, codec, NULL);
 }
 
-/* Opens the encoder with as many channels as it accepts. Channels without a layout cannot be mixed
- * to fewer. */
+/* Opens the encoder with as many channels as it accepts. */
 static int open_encoder(AudioTranscoder *t, const AVCodec *codec, const AVOutputFormat *muxer,
                         const AVCodecParameters *in)
 {
@@ -215,7 +214,7 @@ static int encode(AudioTranscoder *t, int all)
     return 0;
 }
 
-/* Takes the samples of t->frame, and encodes them. */
+/* Queues the samples of t->frame and encodes the complete frames. */
 static int take_samples(AudioTranscoder *t)
 {
     const int samples = t->frame->nb_samples;
@@ -224,7 +223,6 @@ static int take_samples(AudioTranscoder *t)
     return ret < 0 ? ret : encode(t, 0);
 }
 
-/* Appends silence. */
 static int fill(AudioTranscoder *t, int64_t samples)
 {
     int ret = 0;
@@ -247,8 +245,8 @@ static int advance(AudioTranscoder *t, int64_t to)
     const int64_t rate = t->encoder->sample_rate;
     int64_t silence = 0;
     if (t->next_in == AV_NOPTS_VALUE) {
-        /* A container that stores no start time does not store the encoder's padding either, so the
-         * padding takes the place of silence. */
+        /* A container without start times does not store the encoder's padding either. Players play
+         * the padding as silence, so less silence is needed. */
         silence = t->starts_at_zero ? FFMAX(to - t->encoder->initial_padding, 0) : 0;
         t->next_in = t->next_out = to - silence;
     } else if (to - t->next_in > MAX_GAP_S * rate && !t->starts_at_zero) {

@@ -11,7 +11,6 @@ typedef struct TextTranscoder TextTranscoder;
 /* Receives a packet and leaves it blank. Returns 0 or a negative number. */
 typedef int (*PacketTaker)(void *opaque, AVPacket *packet);
 
-/* Losses of converted sound. */
 typedef struct SoundLoss {
     int64_t silence; /* length of sound that silence replaces, in AV_TIME_BASE units */
     int64_t errors;  /* number of decoder errors; not counted if `silence` is above 0 */

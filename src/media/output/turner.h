@@ -8,8 +8,8 @@
 
 typedef struct Turner Turner;
 
-/* The format of turned frames: `direct`, or one with full-resolution chroma if a quarter turn would
- * swap different horizontal and vertical subsampling; AV_PIX_FMT_NONE if FFmpeg lacks one. */
+/* The format of turned frames, usually `direct`. If a quarter turn would swap different horizontal
+ * and vertical subsampling: a format with full-resolution chroma, or AV_PIX_FMT_NONE. */
 enum AVPixelFormat turner_format(enum AVPixelFormat direct, PictureTurn turn);
 
 /* Opens a turner for direct frames (convert.h) of the size and format of `first`. Returns 0 or

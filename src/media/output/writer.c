@@ -30,15 +30,14 @@
 /* With low latency, the muxer waits at most this long for a packet of another track. */
 #define LATENCY_US 100000
 
-/* Highest frame rate for AVI, and the rate to use instead of a higher one. FFmpeg may report the
- * frequency of the clock as the rate of a video without a steady rate. */
+/* AVI files get USUAL_CONSTANT_RATE if FFmpeg reports a frame rate above MAX_CONSTANT_RATE, because
+ * such a rate may be the frequency of the source's clock. */
 #define MAX_CONSTANT_RATE 120
 #define USUAL_CONSTANT_RATE 60
 
-/* Initial capacity for packets that arrive before the first frame. */
+/* Packets that arrive before the first frame: initial capacity of the queue, and maximum bytes,
+ * enough for 40 minutes of uncompressed stereo sound. */
 #define HELD_PACKETS 256
-
-/* Limit for the bytes of these packets: over 40 minutes of uncompressed stereo sound. */
 #define HELD_BYTES (512 << 20)
 
 /* Largest rounding error of a duration, in ticks of the source's clock. */
@@ -86,8 +85,8 @@ struct Writer {
      * `grid_start`: time of the first frame; `last_dts`: of the last packet. */
     AVRational rate;
     int64_t grid_start, last_dts;
-    int64_t start_pts;     /* in segments: time of the first picture, ... */
-    AVRational start_base; /* ... and its time base */
+    int64_t start_pts; /* for segments: time of the first picture, in start_base */
+    AVRational start_base;
     int64_t last_duration; /* of the last packet written */
     /* At a constant rate: time and index of the first frame, index of the last frame, lowest index
      * of the next packet, and number of dropped frames. */
@@ -169,8 +168,7 @@ static AVRational declared_rate(const AVStream *in)
         return (AVRational){0};
     for (int fields = 1; fields <= 2; fields++) /* r may count the fields of interlaced video */
         if (fabs(av_q2d(a) * fields / av_q2d(r) - 1) < RATE_TOLERANCE) {
-            /* Durations in ns, as in Matroska, give rounded rates: replace these by the usual ones.
-             */
+            /* Matroska rounds durations to ns. Replace the resulting rates by the usual ones. */
             const AVRational rate = av_div_q(r, (AVRational){fields, 1});
             const AVRational whole = {(int)lrint(av_q2d(rate)), 1};
             const AVRational ntsc = {(int)lrint(av_q2d(rate) * 1.001) * 1000, 1001};
@@ -187,8 +185,8 @@ int writer_map(Writer *w, const Source *source, MediaError *error)
     if (w->options->sequence &&
         picture_sequence_check_inputs(w->options->path, &source->pictures, error) < 0)
         return error->fault;
-    /* Some muxers depend on the final name: packets of .m2ts differ from those of .ts. The muxer of
-     * pictures would take the name for a pattern. */
+    /* Some muxers depend on the name: .m2ts and .ts have different packets. The picture muxer would
+     * read the name as a pattern. */
     const char *name = container_is_picture(w->muxer) ? NULL : w->options->path;
     if (avformat_alloc_output_context2(&w->format, w->muxer, NULL, name) < 0)
         return media_no_memory(error, MEDIA_OUTPUT);
@@ -241,8 +239,7 @@ static int mux(void *opaque, AVPacket *packet, const AVStream *out, MediaError *
     if (w->segments)
         return segments_write(w->segments, packet, out, error);
     const int ret = av_interleaved_write_frame(w->format, packet);
-    /* The muxer refuses copied packets that are damaged: this one, or one that waited in the muxer
-     * for this video packet. */
+    /* The muxer refused a damaged copied packet: this packet or a queued one. */
     if (output_file_refuses(ret) && (out != w->video || w->video->nb_frames > w->refused_at)) {
         w->refused_at = w->video->nb_frames;
         w->lost_packets++;
@@ -272,8 +269,8 @@ static int write_encoded(Writer *w, MediaError *error)
     }
 }
 
-/* Chooses a time base for a constant rate that the source's clock cannot express exactly, such as
- * 59.94 frames at 90 kHz or most rates in ms. This base can also express the source's times. */
+/* If the source's clock rounds the times of a constant rate (for example, 30 frames per second in
+ * ms), chooses a time base that can express both the rate and the source's times exactly. */
 static void choose_grid(Writer *w)
 {
     const AVRational from = w->video->time_base, rate = w->rate;
@@ -290,8 +287,8 @@ static void choose_grid(Writer *w)
     w->video->time_base = (AVRational){1, (int)ticks};
 }
 
-/* Converts a time to the track's time base. A time that differs from the declared rate only by the
- * rounding of the source's clock becomes exact. */
+/* Converts a time to the track's time base. Corrects the rounding of the source's clock, so that
+ * frames at the declared rate get exact times. */
 static int64_t snap(const Writer *w, int64_t time, AVRational from)
 {
     const AVRational to = w->video->time_base, step = av_inv_q(w->rate);
@@ -300,7 +297,7 @@ static int64_t snap(const Writer *w, int64_t time, AVRational from)
     return llabs(even - own) <= av_rescale_q(ROUNDING_TICKS, from, to) ? even : own;
 }
 
-/* Makes the times of a packet exact. Decoding times that become equal are moved apart. */
+/* Corrects the times of a packet. Its dts stays above the previous packet's. */
 static void snap_packet(Writer *w, AVPacket *packet, AVRational from)
 {
     const bool is_first = w->last_dts == INT64_MIN;
@@ -347,9 +344,9 @@ const uint8_t *writer_extradata(const Writer *w, int *size)
     return c->extradata;
 }
 
-/* Moves the index of mp4 and mov to the front, so that a browser can start playing before it has
- * the whole file. The muxer reads the file back to do so, through /proc because the temporary file
- * may be renamed meanwhile. Segments skip this: it would double the disk traffic. */
+/* Moves the index of mp4 and mov to the front, so that browsers can play an incomplete download.
+ * The muxer reads the file back through /proc, because the temporary file may be renamed meanwhile.
+ * For segments, this would double the disk traffic. */
 static int set_faststart(Writer *w, AVDictionary **options)
 {
     char path[32];
@@ -443,7 +440,7 @@ static int write_header(Writer *w, MediaError *error)
     return release(w, ret, error);
 }
 
-/* Notes how frames are adapted; if players are the reason, also says why and how to prevent it. */
+/* Notes how frames are adapted, and if possible how to prevent it. */
 static void note_adaptation(const Writer *w, const AVFrame *first)
 {
     const char *adaptation = encoder_notes(w->encoder)->adaptation;
@@ -634,7 +631,7 @@ static int begin_segment(Writer *w, int64_t pts, AVRational base, MediaError *er
     return segments_cut(w->segments, pts, base, error);
 }
 
-/* Gives one note about each kind of loss; `time`: of the current frame, in seconds. */
+/* Gives one note about each kind of loss. `time`: the current frame's, in seconds. */
 static void note_losses(Writer *w, double time)
 {
     const EncoderNotes *notes = encoder_notes(w->encoder);
@@ -665,8 +662,8 @@ int writer_frame(Writer *w, const AVFrame *frame, MediaError *error)
     AVRational base = frame->time_base;
     int ret = 0;
     if (w->track.constant_rate) { /* the muxer fills gaps with empty packets */
-        /* Frames have indices instead of times. The first index is the frame's time in frames,
-         * rounded up if the fraction is at least 5/8; later indices count from it. */
+        /* Frames have indices instead of times. The first frame's index is its time in frames,
+         * rounded up from a fraction of 5/8 on. */
         const AVRational to = w->track.time_base, quarter = av_mul_q(to, (AVRational){1, 4});
         if (!w->sent) {
             w->first_pts = pts;

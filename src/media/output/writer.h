@@ -18,7 +18,7 @@ typedef struct WriterOptions {
     int overwrite;           /* replace an existing file */
     int sequence;            /* not 0: `path` is a pattern for numbered pictures */
     int any_name;            /* not 0: if the name exists at the end, use NAME-2.EXT and so on */
-    const atomic_int *stop;  /* if it becomes not 0, waiting for a pipe's reader ends; or NULL */
+    const atomic_int *stop;  /* not 0: stop waiting for a pipe's reader; or NULL */
     SegmentOptions segments; /* seconds > 0: write segments; segments.path equals `path` */
     int low_latency;         /* not 0: write packets immediately */
     int copy_video;          /* not 0: copy the video's packets instead of encoding frames */
@@ -45,8 +45,8 @@ typedef struct Writer Writer;
 int writer_create(Writer **writer, const WriterOptions *options, const struct stat *input,
                   MediaError *error);
 
-/* Decides which streams of the source are copied, and makes the source discard the others.
- * MEDIA_USAGE, MEDIA_OUTPUT. */
+/* Decides which streams are written, and makes the source discard the others. MEDIA_USAGE,
+ * MEDIA_OUTPUT. */
 int writer_map(Writer *writer, const Source *source, MediaError *error);
 
 /* Sets the input time (AV_TIME_BASE units) that becomes 0 in the output. This shifts only chapters:
@@ -77,8 +77,8 @@ bool writer_takes_gpu_frames(const Writer *writer);
  * and already has its frame. MEDIA_USAGE, MEDIA_OUTPUT, and MEDIA_INPUT as for encoder_open(). */
 int writer_frame(Writer *writer, const AVFrame *frame, MediaError *error);
 
-/* For a film encoded in parts: opens the encoder for frames like the film's first, and the file,
- * but encodes nothing. Errors as for writer_frame(). */
+/* For a film encoded in parts: opens the encoder, for frames like `first`, and the file. Encodes
+ * nothing. Errors as for writer_frame(). */
 int writer_open_encoder(Writer *writer, const AVFrame *first, MediaError *error);
 
 /* The open encoder's extradata (its global headers). */
@@ -87,26 +87,24 @@ const uint8_t *writer_extradata(const Writer *writer, int *size);
 /* Flushes the encoder; no frame may follow. MEDIA_OUTPUT. */
 int writer_end_frames(Writer *writer, MediaError *error);
 
-/* Writes, in order, a packet from an identically configured encoder, and leaves it blank.
- * MEDIA_OUTPUT. */
+/* Writes the next packet of an identically configured encoder and leaves it blank. MEDIA_OUTPUT. */
 int writer_encoded(Writer *writer, AVPacket *packet, MediaError *error);
 
 /* Time base of the encoder's packets. */
 AVRational writer_encoded_base(const Writer *writer);
 
-/* Copies or converts a packet, in any order relative to the frames, and leaves it blank; ignores
+/* Copies or converts a packet and leaves it blank, in any order relative to the frames. Ignores
  * packets of unmapped streams. MEDIA_OUTPUT, or MEDIA_INPUT (too many before the first frame). */
 int writer_packet(Writer *writer, AVPacket *packet, MediaError *error);
 
 /* True if the container can hold sound. */
 bool writer_takes_sound(const Writer *writer);
 
-/* Encodes a packet of live sound, see TrackOptions.live_channels, in any order relative to the
- * frames. Leaves it blank. MEDIA_OUTPUT. */
+/* Like writer_packet(), for a packet of live sound (TrackOptions.live_channels). */
 int writer_live_sound(Writer *writer, AVPacket *packet, MediaError *error);
 
-/* With copy_video, replaces writer_frame(): copies a packet of the video, in order; the first one
- * opens the file. Takes its references and leaves it blank. MEDIA_OUTPUT. */
+/* With copy_video, replaces writer_frame(): copies the video's next packet and leaves it blank. The
+ * first packet opens the file. MEDIA_OUTPUT. */
 int writer_video_packet(Writer *writer, AVPacket *packet, MediaError *error);
 
 /*

@@ -35,7 +35,7 @@ static void sound_graph_close(SoundGraph *g)
 #define WINDOWS_PER_SECOND 24
 
 /* Returns how early sound leaves the filter on average, in microseconds: half a window at the start
- * of each sound, and 0 at its end, as measured at speeds from 0.25 to 4. */
+ * of each sound, and 0 at its end. */
 static double tempo_is_early(int rate)
 {
     int window = 1;
@@ -85,8 +85,7 @@ static void describe(AVBPrint *text, SoundGraph *g, const SoundFormat *to)
     av_bprintf(text, "abuffersink@out");
 }
 
-/* Opens filters for frames like `frame`, whose output comes from filters.out. Returns 0 or AVERROR;
- * it is then closed. */
+/* Opens filters for frames like `frame`. Returns 0, or AVERROR with `g` closed. */
 static int sound_graph_open(SoundGraph *g, const AVFrame *frame, const SoundFormat *to)
 {
     sound_graph_close(g);
@@ -257,7 +256,7 @@ static void note_damage(Sound *s)
     s->unsettled = s->damaged = 1;
 }
 
-/* Reopens the decoder: some keep state from a damaged packet. */
+/* Reopens the decoder, because some decoders keep state from a damaged packet. */
 static void renew_decoder(Sound *s)
 {
     AVCodecContext *fresh = NULL;
@@ -279,8 +278,7 @@ void sound_send(Sound *s, const AVPacket *packet)
         renew_decoder(s);
 }
 
-/* Replaces a layout that the filters do not accept. If the frame's channels are unnamed and as many
- * as the output's, they get the output's names in order. */
+/* Replaces a layout that the filters do not accept. */
 static void name_layout(const Sound *s, AVFrame *frame)
 {
     const enum AVChannelOrder order = frame->ch_layout.order;
@@ -296,8 +294,8 @@ static void name_layout(const Sound *s, AVFrame *frame)
         frame->ch_layout = (AVChannelLayout){AV_CHANNEL_ORDER_UNSPEC, channels, {0}, NULL};
 }
 
-/* Decodes the next frame that has no errors. Drops those with errors, because decoders conceal
- * damage with noise, which is worse than silence. Returns 0, AVERROR(EAGAIN) or AVERROR_EOF. */
+/* Decodes the next frame without errors. Drops damaged frames, because their noise is worse than
+ * silence. Returns 0, AVERROR(EAGAIN) or AVERROR_EOF. */
 static int decode(Sound *s)
 {
     for (;;) {
@@ -368,7 +366,7 @@ static void start(Sound *s, double *position)
     s->started = s->decoded->nb_samples > 0;
 }
 
-/* Ends the input of the graph. sound_receive_frame() closes it after its last output. */
+/* Ends the graph's input. sound_receive_frame() closes the graph after its last output. */
 static void drain(Sound *s)
 {
     s->draining = 1;
@@ -402,7 +400,8 @@ static void push_silence(Sound *s)
     av_frame_free(&frame);
 }
 
-/* Makes sure the graph accepts `decoded`. Returns 1, or 0 if it is not ready yet. */
+/* Opens the graph for the format of `decoded`. Returns 0 if the open graph must drain first, or if
+ * opening fails, which drops `decoded`. */
 static int prepare(Sound *s)
 {
     const SoundGraph *g = &s->graph;

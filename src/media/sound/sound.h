@@ -22,9 +22,9 @@ typedef struct SoundBlock {
     double worth;     /* microseconds of position per sample; more at higher speed */
 } SoundBlock;
 
-/* Opens the track's decoder. `origin_us` is source_start(), the origin of positions. `rate` and
- * `channels` (1, 2, 6 or 8, ordered FL FR FC LFE BL BR SL SR) are those of the device; the track
- * may have others, and they may change. MEDIA_INPUT; *sound is then NULL. */
+/* Opens the track's decoder. `origin_us` is source_start(), the origin of positions. The device has
+ * `rate` and `channels` (1, 2, 6 or 8, ordered FL FR FC LFE BL BR SL SR). The track's rate and
+ * channels may differ and change. MEDIA_INPUT; *sound is then NULL. */
 int sound_open(Sound **sound, const AVStream *stream, int64_t origin_us, int rate, int channels,
                MediaError *error);
 
@@ -37,7 +37,7 @@ typedef struct SoundFormat {
     int smooths;  /* not 0: positions slowly follow small deviations of the timestamps */
 } SoundFormat;
 
-/* Like sound_open(), in any format, for sound_receive_frame(). Returns 0, or AVERROR and NULL. */
+/* Like sound_open(), in any format, for sound_receive_frame(). AVERROR; *sound is then NULL. */
 int sound_open_as(Sound **sound, const AVStream *stream, int64_t origin_us, const SoundFormat *to);
 
 /* Maximum samples per block at this rate: about 20 ms. */

@@ -8,13 +8,13 @@
 #include "media/input/track_choice.h"
 #include "media/packet_set.h"
 
-/* In bytes. A longer line is probably damaged; it is truncated. */
+/* In bytes. Longer lines are truncated. */
 #define MAX_LINE (64 * 1024)
 
 /* Maximum columns and rows. A larger bitmap is skipped, a larger canvas replaced by the default. */
 #define MAX_CANVAS 8192
 
-/* The default canvas of DVB subtitles; for other subtitles, it has the size of the video. */
+/* The default canvas of DVB subtitles. For other subtitles, the default is the video's size. */
 #define DVB_WIDTH 720
 #define DVB_HEIGHT 576
 
@@ -116,13 +116,12 @@ static int copy_bitmaps(SubtitleEvent *event, const AVSubtitle *subtitle)
     return 0;
 }
 
-/* True if arithmetic on the time cannot overflow; AV_NOPTS_VALUE is INT64_MIN. */
+/* True if arithmetic on the time cannot overflow; false for AV_NOPTS_VALUE. */
 static bool is_usable(int64_t time)
 {
     return time > INT64_MIN / 4 && time < INT64_MAX / 4;
 }
 
-/* Sets times and canvas of an event. */
 static void place_event(const SubtitleDecoder *d, SubtitleEvent *event, const AVSubtitle *subtitle,
                         const AVPacket *packet)
 {

@@ -45,8 +45,8 @@ int subtitle_decoder_open(SubtitleDecoder **decoder, const Source *source, const
 const char *subtitle_decoder_header(const SubtitleDecoder *decoder);
 
 /* Returns 1 with *event, which the caller frees with subtitle_event_free(). Returns 0 if the packet
- * shows nothing, has no time, is damaged, or repeats text that was decoded before, as after seeking
- * back; or if out of memory. Leaves the packet unchanged. */
+ * shows nothing, has no time, is damaged, or repeats text that was decoded before a seek; also if
+ * out of memory. Leaves the packet unchanged. */
 int subtitle_decoder_decode(SubtitleDecoder *decoder, AVPacket *packet, SubtitleEvent *event);
 
 /* Call after a seek. */
