@@ -2,7 +2,7 @@
 # Builds liblumeq for TARGET with the C compiler of zig, into build/library/: an archive with header, libraries,
 # lumeq.pc, CMake package and licence, and a wheel for every Python from 3.9 on. Needs cmake, the packages that
 # `pip install ziglang scikit-build-core wheel` installs, and libsimde-dev for fast kernels on ARM. Passes further
-# arguments to cmake; -DLUMEQ_CUDA=ON, which needs nvcc, adds CUDA to x86_64-linux.
+# arguments to cmake. -DLUMEQ_CUDA=ON adds CUDA to x86_64-linux and needs nvcc.
 set -euo pipefail
 source=$(cd -- "$(dirname -- "${BASH_SOURCE[0]}")/../.." && pwd)
 
