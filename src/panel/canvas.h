@@ -20,7 +20,7 @@ typedef struct Canvas {
 typedef struct Overlay {
     Canvas canvas;
     int x, y;
-    int width, height; /* size on the screen, and alpha is premultiplied; 0: not scaled */
+    int width, height; /* 0: not scaled; else size on the screen, and alpha is premultiplied */
 } Overlay;
 
 /* 0xRRGGBB */
@@ -66,7 +66,6 @@ static inline Rect rect_intersect(Rect a, Rect b)
     return right > left && bottom > top ? (Rect){left, top, right - left, bottom - top} : (Rect){0};
 }
 
-/* The bounding box of two rectangles. */
 static inline Rect rect_union(Rect a, Rect b)
 {
     const int left = min_int(a.x, b.x), right = max_int(a.x + a.width, b.x + b.width);
@@ -123,7 +122,7 @@ static inline void canvas_set(const Canvas *canvas, Rect rect, Colour colour, in
 /* Blends `colour` over the rectangle. */
 static inline void canvas_fill(const Canvas *canvas, Rect rect, Colour colour, int cover)
 {
-    if (cover == 255) { /* the common case; saves three divisions per pixel */
+    if (cover == 255) { /* saves three divisions per pixel */
         canvas_set(canvas, rect, colour, 255);
         return;
     }

@@ -149,7 +149,6 @@ static bool has_room_side_by_side(Rect scopes)
     return scopes.width * 6 >= scopes.height * 7;
 }
 
-/* Lays out waveform and vectorscope, side by side if the area is wide. */
 static void lay_scopes(PanelLayout *layout, Rect inner)
 {
     const int gap = max_int(2, layout->text * 2 / 3);
@@ -180,7 +179,7 @@ static void lay_all(PanelLayout *layout, Rect inner, int wide)
         has_wide = histograms.width * 8 >= histograms.height * 9;
     } else {
         scopes.height = inner.height - gap - (inner.height - gap) / 2;
-        /* side by side, they need only the height of the vectorscope, a square in half the width */
+        /* side by side, the scopes need only the vectorscope's height: half the width */
         if (has_room_side_by_side(scopes))
             scopes.height = min_int(scopes.height, inner.width / 2 + room_above(layout));
         histograms.height -= scopes.height + gap;
@@ -205,7 +204,7 @@ static void lay_plots(PanelLayout *layout, Rect inner, int wide, PanelScope scop
             *plots[i] = (Rect){0};
 }
 
-/* Minimum side of a plot in PANEL_ALL: in lines of text, and in pixels; both must be met. */
+/* In PANEL_ALL, each side of a plot has at least this many lines of text and pixels. */
 #define LEAST_LINES 2
 #define LEAST_PIXELS 48
 
@@ -270,7 +269,6 @@ int panel_scope_height(int width, int height, PanelText text, PanelScope scope)
     return min_int(height, plot.y + plot.height + below);
 }
 
-/* Number of codes, and codes per bin. */
 static int code_count(const PanelData *data)
 {
     return data->depth ? 1 << data->depth : data->bins;
@@ -333,7 +331,7 @@ static int tick_code(const Panel *p, int tick)
     return black + (int)lrint(nits_place[p->data->light][tick] * (white_code(p->data) - black));
 }
 
-/* The next tick with a number, in a plot with room for `numbers` of them. */
+/* The next tick with a number, if the plot has room for `numbers` numbers. */
 static int next_number(const Panel *p, int tick, int numbers)
 {
     const int first = tick_code(p, tick), room = code_count(p->data) / max_int(numbers, 1);
@@ -408,8 +406,8 @@ static void draw_x_numbers(const Panel *p, Rect plot)
     }
 }
 
-/* Draws the plot's name (right-aligned if it is wider than the plot) and, at the right, the longest
- * of `facts` that fits (longest first, NULL-terminated). */
+/* Draws the plot's name and, at the right, the first of `facts` that fits. `facts`: longest first,
+ * NULL-terminated. */
 static void draw_header(const Panel *p, Rect plot, int y, const char *name, Colour colour,
                         const char *const *facts)
 {
@@ -429,7 +427,6 @@ static void draw_header(const Panel *p, Rect plot, int y, const char *name, Colo
     }
 }
 
-/* Draws a histogram's name, and its numbers if they fit. */
 static void draw_histogram_header(const Panel *p, Rect plot, const char *name, Colour colour,
                                   const PanelMarks *marks)
 {
@@ -534,8 +531,8 @@ static void draw_ground(const Panel *p)
     draw_words(p);
 }
 
-/* On the linear scale, bars higher than SPIKE_RATIO times the (SPIKES + 1)th highest are cut off
- * there, so that black borders or a caption do not flatten the rest. */
+/* On the linear scale, panel_draw() cuts off outliers, so that black borders or a caption do not
+ * flatten the other bars. */
 #define SPIKES 4
 #define SPIKE_RATIO 1.25
 
@@ -638,7 +635,6 @@ static double curve_y(const Panel *p, Rect plot, double column)
     return code_y(p, plot, ((1 - share) * curve[below] + share * curve[above]) / 65536.0);
 }
 
-/* Draws an antialiased line, column by column. */
 static void draw_curve(const Panel *p, Rect plot)
 {
     const double radius = 0.9 * line_width(p);
@@ -703,7 +699,7 @@ struct PanelCache {
     Canvas canvas;   /* the complete panel */
     PanelData drawn; /* data of the background; its pointers may dangle */
     Text *text;      /* the Text that drew the background */
-    double kr, kb;   /* this line and the next: properties of the background's scopes */
+    double kr, kb;   /* of the background's scopes */
     int scopes_full_range, has_chroma;
     PanelMarks input, output; /* the numbers drawn */
     char words[256];          /* the words drawn */

@@ -1,8 +1,4 @@
-/*
- * Draws the histogram panel: luma of input and output, the tone curve, and scopes.
- *
- * It draws on the CPU from plain numbers and depends on neither video frames nor the display.
- */
+/* Draws the histogram panel: luma of input and output, the tone curve, and scopes. */
 #ifndef LUMEQ_PANEL_PANEL_H
 #define LUMEQ_PANEL_PANEL_H
 
@@ -53,8 +49,8 @@ typedef struct PanelData {
 
 #define PANEL_MAX_BINS 4096
 
-/* Layout of a panel. Bin b of a plot spans [b, b + 1) * plot.width / bins pixels from its left
- * side; parts without room are {0}. */
+/* Layout of a panel. Bin b spans [b, b + 1) * plot.width / bins pixels from its plot's left side.
+ * Parts without room are {0}. */
 typedef struct PanelLayout {
     Rect input, output, curve, waveform, vectors; /* plots without their labels */
     int text;                                     /* text height in pixels; 0: no text */
@@ -96,8 +92,8 @@ PanelMarks panel_find_marks(const PanelData *data, const uint32_t *hist);
 /* Draws a panel for every frame and reuses unchanged parts. For one thread at a time. */
 typedef struct PanelCache PanelCache;
 
-/* A cached panel changes its numbers only at the first frame of each interval of this length, so
- * that people can read them. */
+/* A cached panel changes its numbers at most once per interval of this length, so that people can
+ * read them. */
 #define PANEL_NUMBERS_US 250000
 
 /* The number of the interval that contains this time. */

@@ -1,10 +1,10 @@
 #include "panel/panel_place.h"
 
-/* Smaller panels are unreadable; in desktop pixels. */
+/* Minimum size of a readable panel, in desktop pixels. */
 #define MIN_WIDTH 216
 #define MIN_HEIGHT 150
-/* A panel takes a quarter of the window's width, but at most this width or, if that is more, a
- * fifth of the window's width. */
+/* A panel takes a quarter of the window's width, but at most USUAL_WIDTH desktop pixels. In windows
+ * wider than five times USUAL_WIDTH, it takes a fifth. */
 #define USUAL_WIDTH 480
 
 /* A panel over the picture leaves the lowest 1/SUBTITLES of the picture to subtitles. */

@@ -21,8 +21,8 @@ typedef struct PanelPlace {
  * screens. */
 PanelPlace panel_place(int width, int height, PanelMode mode, double density);
 
-/* Places the panel over the picture, whose rectangle is `around`: at its right or, if `at_left`, at
- * its left. A comparison has the source at the left, which the panel may cover. */
+/* Places the panel over the picture `around`, at its right or, if `at_left`, at its left. In a
+ * comparison, the panel may cover the source, so it is at the left. */
 PanelPlace panel_place_over(int width, int height, Rect around, bool at_left, double density);
 
 /* The largest part of `whole` on one side of the panel; all of `whole` if they do not overlap. */

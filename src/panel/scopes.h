@@ -39,8 +39,7 @@ typedef struct Scopes {
 #define SCOPES_MOST_COLUMNS 960
 #define SCOPES_MOST_ROWS 270
 
-/* The smallest step that takes at most `most` of `length` samples. For a length that was already
- * reduced by this step, it is 1. */
+/* The smallest step that takes at most `most` of `length` samples. */
 int scopes_step(int length, int most);
 
 /* Replaces the counts by those of a picture. */

@@ -230,7 +230,6 @@ void text_library_version(char version[32])
     snprintf(version, 32, "%x.%x.%x", v >> 28 & 0xf, v >> 20 & 0xff, v >> 12 & 0xff);
 }
 
-/* The bounding box of an image's visible pixels; {0}: none. */
 static Rect ink_of(const ASS_Image *image)
 {
     int left = image->w, top = image->h, right = -1, bottom = -1;

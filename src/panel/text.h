@@ -27,8 +27,8 @@ void text_add(Text *text, int x, int y, TextAnchor anchor, int size, Colour colo
 /* Queues text that is wrapped at the box's width. Lines below the box are clipped. */
 void text_add_wrapped(Text *text, Rect box, int size, Colour colour, const char *line);
 
-/* Queues a filled shape of ASS drawing commands such as "m 0 0 l 100 0 100 100". Its square of 100
- * by 100 units is scaled to `size` by `size` pixels at (x, y), the top left corner. */
+/* Queues a filled shape of ASS drawing commands such as "m 0 0 l 100 0 100 100". 100 units become
+ * `size` pixels. (x, y) is the top left corner. */
 void text_add_shape(Text *text, int x, int y, int size, Colour colour, const char *commands);
 
 /* Queues a disc with this centre. */
@@ -64,8 +64,7 @@ ASS_Library *ass_library_open(void);
  * the renderer's frame size. */
 bool ass_can_draw(ASS_Library *library, ASS_Renderer *renderer);
 
-/* The bounding box of all visible pixels of libass's images, in pixels of its frame; {0}: none. The
- * images themselves have transparent margins. */
+/* The bounding box of all visible pixels of libass's images, in pixels of its frame; {0}: none. */
 Rect ass_images_ink(const ASS_Image *images);
 
 /* Blends images into a canvas whose top left pixel is at (x, y) of libass's frame. */
