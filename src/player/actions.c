@@ -270,7 +270,7 @@ void act_next_sound(Player *p)
         say_track(p, "Sound", track);
 }
 
-/* Sets the look. If it needs data that a lost GPU held, the current frame is equalized again. */
+/* If the look needs data that a lost GPU held, the current frame is equalized again. */
 static void set_look(Player *p, Look look)
 {
     if (screen_set_look(p->screen, &look, p->shown->frame, &p->failed) <= 0)

@@ -2,8 +2,8 @@
 
 #include <stdio.h>
 
-/* The camera's pictures are damaged if, after more than DAMAGED_US without a picture, at least
- * DAMAGED_PACKETS packets have arrived. */
+/* The camera's pictures are damaged if DAMAGED_PACKETS packets have arrived, but no picture for
+ * DAMAGED_US. */
 #define DAMAGED_US 2000000
 #define DAMAGED_PACKETS 3
 

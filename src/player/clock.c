@@ -80,13 +80,12 @@ int64_t clock_until(const Clock *c, int64_t now, int64_t position)
     return llrint((double)(position - clock_position(c, now)) / c->speed);
 }
 
-/* A frame is dropped only if the next one is overdue by 1/OVERDUE_PART of their distance or, if
- * that is less, by MAX_OVERDUE_US. Without this margin, jitter would alternately drop and repeat
- * frames at frame rates close to the refresh rate. */
+/* A frame is dropped only if the next frame is overdue by MAX_OVERDUE_US or 1/OVERDUE_PART of the
+ * frames' distance. Without this margin, jitter would alternately drop and repeat frames at frame
+ * rates close to the refresh rate. */
 #define OVERDUE_PART 8
 #define MAX_OVERDUE_US 5000
 
-/* True if the next frame is also overdue, so this one can be dropped. */
 static bool is_overdue(const Clock *clock, const SyncFrame *frame, int64_t late)
 {
     if (frame->next == SYNC_NO_FRAME)

@@ -45,7 +45,7 @@ int64_t clock_until(const Clock *clock, int64_t now_us, int64_t position_us);
 /* The next frame is not known yet. */
 #define SYNC_NO_FRAME INT64_MIN
 
-/* Without sound, a frame further from the clock is shown at once: its timestamps have jumped. */
+/* Without sound, a frame further from the clock is shown at once, because its timestamps jumped. */
 #define SYNC_JUMP_US 60000000
 
 typedef enum SyncAction {
@@ -68,9 +68,9 @@ typedef struct SyncFrame {
 } SyncFrame;
 
 /* Decides what to do with the first queued frame and counts the decision. The only frame in the
- * queue is never dropped. With SYNC_WAIT, ask again after *wait_us (at most SYNC_MAX_WAIT_US) or
- * when a frame, the clock or the sound has changed; otherwise *wait_us is 0. `by_sound`: the clock
- * follows the sound and not jumps of timestamps, so SYNC_JUMP is never returned. */
+ * queue is never dropped. With SYNC_WAIT, ask again after *wait_us (at most SYNC_MAX_WAIT_US), or
+ * earlier if a frame, the clock or the sound changes. `by_sound`: the clock follows the sound, so
+ * SYNC_JUMP is never returned. */
 SyncAction sync_decide(Sync *sync, const Clock *clock, int64_t now_us, int by_sound,
                        const SyncFrame *frame, int64_t *wait_us);
 

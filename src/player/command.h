@@ -7,7 +7,7 @@
 
 typedef struct Player Player;
 
-/* The player executes it by calling `act`, a function of actions.h. */
+/* The player executes a command by calling `act`, a function of actions.h. */
 typedef struct Command {
     void (*act)(Player *player); /* NULL: only redraw the window */
     int which, arg;              /* see actions.h */

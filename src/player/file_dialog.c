@@ -4,7 +4,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-/* Both print the chosen path. Which one is installed depends on the desktop. */
+/* The dialogs of GNOME and KDE. Both print the chosen path. */
 static const char *const zenity[] = {"zenity", "--file-selection", "--title=lumeq", NULL};
 static const char *const kdialog[] = {"kdialog",           "--title", "lumeq",
                                       "--getopenfilename", ".",       NULL};

@@ -20,7 +20,6 @@ int file_dialog_show(FileDialog *dialog);
  * until the next file_dialog_show(). */
 const char *file_dialog_take(FileDialog *dialog);
 
-/* Closes an open dialog. */
 void file_dialog_close(FileDialog *dialog);
 
 #endif

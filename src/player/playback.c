@@ -12,8 +12,8 @@
 #include "media/input/damage.h"
 #include "media/input/track_choice.h"
 
-/* When stepping back, sound is decoded from this long before the position, which is more than the
- * duration of a frame. */
+/* When stepping back, sound is decoded from this long before the position: more than a frame's
+ * duration. */
 #define BEFORE_US 500000
 
 /* Frames that are later than this are not equalized if newer ones are available. */
@@ -23,7 +23,7 @@
  * real time may have left much more. */
 #define PLAY_OUT_US 500000
 
-/* Maximum number of fetched frames. The position of the second one decides whether a late first one
+/* Maximum number of fetched frames. The second frame's position decides whether a late first frame
  * is dropped. */
 #define AHEAD 2
 
@@ -487,7 +487,6 @@ void playback_arrived(Playback *p, int64_t now)
     const Decoded *first = &p->ahead[0]->decoded;
     const int64_t frame = first->position;
     const int64_t asked = p->state.start.position;
-    /* true if the requested position is inside this frame */
     const int inside = asked != AV_NOPTS_VALUE && !p->state.start.before && asked >= frame &&
                        asked < frame + first->duration;
     const int64_t position = inside ? asked : frame;
@@ -513,8 +512,8 @@ bool playback_check_late(Playback *p, int64_t lead_us, int64_t now)
     return clock_until(&p->clock, now, p->ahead[0]->decoded.position) < lead_us;
 }
 
-/* Without sound, a frame that is more than SYNC_JUMP_US behind the clock is not late: it comes
- * after a jump of timestamps, which the clock will follow. */
+/* Without sound, a frame that is more than SYNC_JUMP_US behind the clock is not late, because the
+ * clock will follow its jump of timestamps. */
 void playback_update_late(Playback *p, int64_t now)
 {
     const int64_t time = playback_time(p, now);

@@ -195,7 +195,7 @@ static int message_height(const OsdPlace *place, int with_bar)
     return (int)ceil((LINE + 2 * PADDING + (with_bar ? BAR_ROOM : 0)) * message_size(place));
 }
 
-/* While the help or settings are open, messages are not enlarged, to leave room for them. */
+/* While the help or settings are open, messages are not enlarged. */
 static OsdPlace place_of(const Osd *o, OsdPart part, const OsdPlace *window)
 {
     OsdPlace place = *window;
@@ -204,7 +204,7 @@ static OsdPlace place_of(const Osd *o, OsdPart part, const OsdPlace *window)
     return place;
 }
 
-/* The part of `rect` below the message line, which is always kept free. */
+/* The part of `rect` below the message line. */
 static Rect below_message(const OsdPlace *place, Rect rect)
 {
     const int m = margin(place);
@@ -306,7 +306,6 @@ OsdBarPlaces osd_bar_at(const Osd *o, const OsdPlace *place)
     return osd_bar_places(&o->bar, place->bar, margin(place), bar_size(place));
 }
 
-/* Draws the line above the bar, within the bar's width. */
 static Overlay draw_pointed(const Osd *o, const OsdPlace *place)
 {
     char line[OSD_MAX_LINE];

@@ -43,7 +43,7 @@ Overlay osd_box(Rect rect, int radius, int alpha)
     return (Overlay){.canvas = canvas, .x = rect.x, .y = rect.y};
 }
 
-/* Reduces `count` so that the line's first `count` bytes are whole characters. */
+/* Rounds `count` bytes down to whole characters of the line. */
 static size_t whole_characters(const char *line, size_t count)
 {
     while (count > 0 && ((unsigned char)line[count] & 0xC0) == 0x80)
@@ -178,8 +178,8 @@ static void draw_rows(const OsdPage *page, const PageLayout *layout, const OsdPa
     text_draw(text, canvas);
 }
 
-/* Start of a box of this length: centred between `from` and `from` + `span` if it then lies between
- * `least` and `least` + `room`, else moved between them. */
+/* Start of a box of this length. The box is centred in the `span` after `from`, but moved into the
+ * `room` after `least`. */
 static int middle(int from, int span, int length, int least, int room)
 {
     return max_int(min_int(from + (span - length) / 2, least + room - length), least);
