@@ -56,7 +56,6 @@ static void set_siting(PictureFormat *f, enum AVChromaLocation location)
     }
 }
 
-/* In nits: the stream's MaxCLL, else the mastering display's peak, else USUAL_PEAK. */
 static double peak_of(const AVFrame *frame)
 {
     double peak = 0;

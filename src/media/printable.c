@@ -8,7 +8,7 @@
 int utf8_read(const char *text, uint32_t *character)
 {
     const uint8_t *at = (const uint8_t *)text;
-    int32_t c; /* at + 4 is safe: the final 0 ends an incomplete character */
+    int32_t c; /* at + 4 is safe, because the final 0 ends an incomplete character */
     if (av_utf8_decode(&c, &at, at + 4, AV_UTF8_FLAG_ACCEPT_NON_CHARACTERS) < 0)
         return 0;
     *character = (uint32_t)c;

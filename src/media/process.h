@@ -1,8 +1,5 @@
-/*
- * Child processes: other programs, this program again, or a function in a fork of this process.
- * Callers can read the output of a child. A child has a process group of its own, and gets SIGTERM
- * when the thread that started it ends.
- */
+/* Child processes: other programs, this program again, or a function in a fork of this process. A
+ * child has its own process group, and gets SIGTERM when the thread that started it ends. */
 #ifndef LUMEQ_MEDIA_PROCESS_H
 #define LUMEQ_MEDIA_PROCESS_H
 

@@ -64,7 +64,6 @@ int picture_encode(enum AVCodecID id, AVFrame *frame, int quality, AVPacket *pac
     return ret;
 }
 
-/* Converts to full-range BT.601 in 4:2:0 for JPEG. */
 static AVFrame *to_yuv(Converter *converter, const SmallPicture *picture)
 {
     AVFrame *rgb = convert_new_frame(AV_PIX_FMT_RGBA, picture->width, picture->height);

@@ -192,7 +192,6 @@ static int add_copy(Tracks *t, const Source *source, const AVStream *in, MediaEr
     if (avcodec_parameters_copy(out->codecpar, in->codecpar) < 0 || open_filter(t, in, out) < 0 ||
         side_data_copy_all(out, in) < 0)
         return media_no_memory(error, MEDIA_OUTPUT);
-    /* Another container's tag may mean something else, or nothing, in this one. */
     out->codecpar->codec_tag = container_tag(t->to->oformat, in->codecpar);
     out->avg_frame_rate = in->avg_frame_rate;
     out->r_frame_rate = in->r_frame_rate;
@@ -269,7 +268,6 @@ static int add_picture(Tracks *t, const Source *source, AVStream *in, MediaError
     return track->picture ? 0 : media_no_memory(error, MEDIA_OUTPUT);
 }
 
-/* Start time of a track within the part; AV_NOPTS_VALUE: unknown. */
 static int64_t track_begin(const Tracks *t, const Source *source, const AVStream *in)
 {
     const int64_t begin = source_track_start(source, in);
@@ -297,8 +295,8 @@ static bool is_late(const Tracks *t, const Source *source, const AVStream *in)
     return false;
 }
 
-/* The encoder to convert a track, or NULL to copy or drop it. `refusal`: why it cannot be copied,
- * or NULL; `late`: result of is_late(). */
+/* The encoder to convert a track, or NULL to copy or drop it. `refusal`: why the track cannot be
+ * copied, or NULL. */
 static const AVCodec *audio_encoder(const Tracks *t, const AVStream *in, const char *refusal,
                                     int late)
 {
@@ -674,7 +672,6 @@ static int convert(Tracks *t, Track *track, const AVPacket *packet, MediaError *
     return ret > 0 && track->text ? write_packet(t, track, t->packet, track->own_base, error) : 0;
 }
 
-/* Returns the ADTS header of an AAC packet, or 0 for a packet without one. */
 static uint32_t adts_header(const AVPacket *packet)
 {
     const uint32_t header = packet->size >= 4 ? AV_RB32(packet->data) : 0;
@@ -710,8 +707,7 @@ static int check_sound(Tracks *t, Track *track, AVPacket *packet)
 }
 
 /* Cuts off the part of a subtitle or data packet before time 0, because muxers would delay the
- * whole output. Returns 0 if nothing is left. A packet without a duration lasts until the next
- * packet. */
+ * whole output. Returns 0 if nothing is left. */
 static int cut_before_zero(AVPacket *packet)
 {
     const int64_t start = packet->pts != AV_NOPTS_VALUE ? packet->pts : packet->dts;

@@ -28,8 +28,8 @@
 /* Samples per packet if the encoder accepts any number. */
 #define USUAL_FRAME 1024
 
-/* Timestamp errors up to TOLERANCE_MS are ignored as rounding. Gaps longer than MAX_GAP_S count as
- * jumps of the clock and are not filled. */
+/* Timestamp errors up to TOLERANCE_MS are ignored as rounding. Gaps longer than MAX_GAP_S are jumps
+ * of the clock; they are filled only if the container starts all sound at time 0. */
 #define TOLERANCE_MS 30
 #define MAX_GAP_S 60
 
@@ -162,7 +162,6 @@ int audio_transcoder_open(AudioTranscoder **transcoder, const AVStream *in, AVSt
     return 0;
 }
 
-/* Allocates t->frame for `samples` samples. */
 static int get_frame(const AudioTranscoder *t, int samples)
 {
     av_frame_unref(t->frame);
@@ -214,7 +213,6 @@ static int encode(AudioTranscoder *t, int all)
     return 0;
 }
 
-/* Queues the samples of t->frame and encodes the complete frames. */
 static int take_samples(AudioTranscoder *t)
 {
     const int samples = t->frame->nb_samples;

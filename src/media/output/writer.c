@@ -141,7 +141,6 @@ int writer_create(Writer **writer, const WriterOptions *options, const struct st
     return ret;
 }
 
-/* Sets up the video stream for packets copied from the input. */
 static int map_copy(Writer *w, const AVStream *in, MediaError *error)
 {
     const AVCodecParameters *par = in->codecpar;
@@ -297,7 +296,6 @@ static int64_t snap(const Writer *w, int64_t time, AVRational from)
     return llabs(even - own) <= av_rescale_q(ROUNDING_TICKS, from, to) ? even : own;
 }
 
-/* Corrects the times of a packet. Its dts stays above the previous packet's. */
 static void snap_packet(Writer *w, AVPacket *packet, AVRational from)
 {
     const bool is_first = w->last_dts == INT64_MIN;
@@ -380,7 +378,6 @@ static int set_muxer_options(Writer *w, AVDictionary **options)
     return 0;
 }
 
-/* Keeps a packet that arrived before the header. */
 static int hold(Writer *w, AVPacket *packet, MediaError *error)
 {
     w->held_bytes += packet_bytes(packet);
@@ -440,7 +437,6 @@ static int write_header(Writer *w, MediaError *error)
     return release(w, ret, error);
 }
 
-/* Notes how frames are adapted, and if possible how to prevent it. */
 static void note_adaptation(const Writer *w, const AVFrame *first)
 {
     const char *adaptation = encoder_notes(w->encoder)->adaptation;
@@ -585,7 +581,6 @@ const char *writer_encoder(const Writer *w)
     return w->codec ? w->codec->name : NULL;
 }
 
-/* Turns the frame if needed, and opens the encoder for the first one. */
 static int prepare(Writer *w, const AVFrame **frame, MediaError *error)
 {
     int ret = w->encoder ? 0 : choose_turn(w, *frame, error);
@@ -621,7 +616,6 @@ int writer_end_frames(Writer *w, MediaError *error)
     return ret < 0 ? ret : write_encoded(w, error);
 }
 
-/* Begins the next segment with this picture if one is due. */
 static int begin_segment(Writer *w, int64_t pts, AVRational base, MediaError *error)
 {
     if (!w->segments || !segments_is_due(w->segments, pts, base))

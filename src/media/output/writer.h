@@ -49,8 +49,8 @@ int writer_create(Writer **writer, const WriterOptions *options, const struct st
  * MEDIA_OUTPUT. */
 int writer_map(Writer *writer, const Source *source, MediaError *error);
 
-/* Sets the input time (AV_TIME_BASE units) that becomes 0 in the output. This shifts only chapters:
- * the caller passes frames and packets with shifted times. Call before the first frame. */
+/* Sets the input time (AV_TIME_BASE units) that becomes 0 in the output. This shifts only chapters,
+ * because the caller passes frames and packets with shifted times. Call before the first frame. */
 void writer_set_start(Writer *writer, int64_t zero);
 
 /* True if the output holds a single picture. */

@@ -149,7 +149,7 @@ struct Sound {
     AVFrame *decoded; /* next input of the graph, if not blank */
     AVFrame *filtered;
     int64_t silence; /* samples of silence to insert before `decoded` */
-    int unsettled;   /* frames were lost or cut just before `decoded`: trust its timestamp */
+    int unsettled;   /* frames were lost or cut just before `decoded`, so trust its timestamp */
     int damaged;     /* some frames lost just before `decoded` were damaged */
     int64_t from;    /* start position; AV_NOPTS_VALUE: anywhere */
     int started;     /* the graph has received input */

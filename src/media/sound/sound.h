@@ -13,8 +13,7 @@
 
 typedef struct Sound Sound;
 
-/* Consecutive samples. `samples` is memory of the caller, with room for sound_block_samples() for
- * each channel. */
+/* The caller owns `samples`, with room for sound_block_samples() per channel. */
 typedef struct SoundBlock {
     float *samples;   /* -1..1, interleaved */
     int count;        /* samples per channel, at least 1 */
