@@ -8,7 +8,6 @@
 
 #include "panel/scope_plot.h"
 
-/* Shared by all parts of one drawing. */
 typedef struct Panel {
     const PanelData *data;
     const Canvas *canvas;
@@ -143,7 +142,6 @@ static Rect vectors_in(const PanelLayout *layout, Rect r)
     return (Rect){r.x + (r.width - side) / 2, r.y + above, side, side};
 }
 
-/* True if the area is wide enough to place waveform and vectorscope side by side. */
 static bool has_room_side_by_side(Rect scopes)
 {
     return scopes.width * 6 >= scopes.height * 7;
@@ -208,7 +206,6 @@ static void lay_plots(PanelLayout *layout, Rect inner, int wide, PanelScope scop
 #define LEAST_LINES 2
 #define LEAST_PIXELS 48
 
-/* Lays out the panel with this text size; 0: no text. */
 static PanelLayout lay_out(int width, int height, int digits, const PanelData *data, int text,
                            PanelScope scope)
 {
@@ -228,8 +225,7 @@ static PanelLayout lay_out(int width, int height, int digits, const PanelData *d
     return layout;
 }
 
-/* If the user's text size leaves no room for PANEL_ALL, smaller text is tried. If no size leaves
- * room, only the histograms and the curve are laid out. */
+/* If the user's text size leaves no room for PANEL_ALL, smaller text is tried. */
 PanelLayout panel_layout(int width, int height, int digits, const PanelData *data)
 {
     const PanelText usual = {.density = data->text.density};
@@ -623,7 +619,6 @@ static void draw_marks(const Panel *p, Rect plot, const PanelMarks *marks, Colou
     vertical_line(p, mean_x, plot.y, plot.height, PANEL_BRIGHT, 110);
 }
 
-/* The curve's row at a column of the plot. */
 static double curve_y(const Panel *p, Rect plot, double column)
 {
     const int bins = p->data->bins;

@@ -125,7 +125,6 @@ static void draw_circle(const ScopePlot *p, Rect rect, double radius)
         }
 }
 
-/* Draws the skin tone line from the centre to the circle. */
 static void draw_skin(const ScopePlot *p, Rect rect, double radius)
 {
     const double x = rect.x + rect.width / 2.0, y = rect.y + rect.height / 2.0;
@@ -194,7 +193,6 @@ void scope_plot_vectors_ground(const ScopePlot *p, Rect rect, const Scopes *s)
         draw_mark(p, rect, s, &hues[i]);
 }
 
-/* The colour of a vector at fixed luma. */
 static Colour vector_colour(const Scopes *s, int cr, int cb)
 {
     const double reach = 2 * chroma_reach(s);

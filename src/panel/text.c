@@ -104,9 +104,8 @@ int text_open(Text **text)
     return 0;
 }
 
-/* Adds an event, clipped to a rectangle. `place`: override tags for its place and size. `raw`: the
- * line is a drawing; otherwise it is escaped, so that libass draws it literally. Returns NULL if
- * out of memory. */
+/* `place`: override tags for place and size. `raw`: the line is a drawing; other lines are escaped,
+ * so that libass draws them literally. */
 static ASS_Event *add(Text *text, const char *place, Colour colour, Rect clip, const char *line,
                       int raw)
 {
