@@ -242,7 +242,6 @@ void act_mute(Player *p)
     set_volume(p, p->options.volume, !p->options.mute);
 }
 
-/* Returns the next track of this type, or NULL after the last one. */
 static const AVStream *next_track(const Player *p, enum AVMediaType type, const AVStream *before)
 {
     const Source *source = played(p)->source;
@@ -313,7 +312,6 @@ void act_last_subtitles(Player *p)
     show_subtitles(p);
 }
 
-/* Changes a delay by `arg` steps, within a limit in steps. */
 static void change_delay(Player *p, const char *name, int64_t *delay, int64_t step, int limit)
 {
     *delay = SDL_clamp(*delay + p->command.arg * step, -limit * step, limit * step);

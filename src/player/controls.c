@@ -129,8 +129,7 @@ int controls_help(OsdRow *help, int room)
     return count;
 }
 
-/* Finds the row bound to `text` or, if that is NULL, to the key `code`. Sets *arg to the binding's
- * argument. */
+/* Finds the row bound to `text` or, if `text` is NULL, to the key `code`. */
 static const Row *find_key(const Row *all, int count, const char *text, SDL_Keycode code, int *arg)
 {
     for (int i = 0; i < count; i++)

@@ -12,8 +12,7 @@
 #include "media/input/damage.h"
 #include "media/input/track_choice.h"
 
-/* When stepping back, sound is decoded from this long before the position: more than a frame's
- * duration. */
+/* When stepping back, sound is decoded from this long (more than a frame) before the position. */
 #define BEFORE_US 500000
 
 /* Frames that are later than this are not equalized if newer ones are available. */
@@ -36,7 +35,7 @@ typedef struct PlaybackWork {
     int starts;           /* true: restarts all threads at `start` */
     int sounds;           /* true: starts the sound */
     InputStart start;
-    const AVStream *asked, *sound; /* the requested track; the one that plays, or NULL */
+    const AVStream *asked, *sound; /* the requested track; the playing track, or NULL */
     double speed;
     int64_t sound_delay; /* as in Playback */
     Audio *audio;        /* of the playback; NULL: not opened yet */
@@ -105,8 +104,7 @@ static bool has_file(const Playback *p, const char *path)
     return 0;
 }
 
-/* Opens the subtitle files. Fails only if options.sub_file cannot be opened; errors of other files
- * are only shown. */
+/* Fails only if options.sub_file cannot be opened. Errors of other files are only shown. */
 static int open_files(Playback *p)
 {
     const PlaybackOptions *o = &p->options;

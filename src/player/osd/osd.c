@@ -22,7 +22,7 @@
 /* Maximum text height as a share of the window's shorter side. */
 #define LARGEST_SHARE (1 / 10.0)
 
-/* Background opacity, 0 to 255: pages must stay readable over anything. */
+/* Background opacity, 0 to 255. Pages must stay readable over any picture. */
 #define MESSAGE_ALPHA 185
 #define STATISTICS_ALPHA 210
 #define HELP_ALPHA 250
@@ -49,7 +49,6 @@
 /* Text height of the bar relative to a message. */
 #define BAR_TEXT 0.7
 
-/* Maximum columns of the help. */
 #define HELP_COLUMNS 3
 
 typedef struct Part {
@@ -204,7 +203,6 @@ static OsdPlace place_of(const Osd *o, OsdPart part, const OsdPlace *window)
     return place;
 }
 
-/* The part of `rect` below the message line. */
 static Rect below_message(const OsdPlace *place, Rect rect)
 {
     const int m = margin(place);
@@ -224,7 +222,6 @@ static int recording_width(const Osd *o, const OsdPlace *place)
     return text_width(o->text, size, widest) + 1 + (int)((LIGHT_ROOM + 2 * PADDING_ACROSS) * size);
 }
 
-/* Draws the sound level as a bar below a line of text. */
 static void fill_bar(const Overlay *overlay, int size, double share)
 {
     const int padding = (int)(PADDING_ACROSS * size), height = (int)fmax(2, BAR * size);
@@ -246,7 +243,6 @@ static Overlay draw_line(const Osd *o, Rect box, int size, int alpha, int left, 
     return overlay;
 }
 
-/* Draws a notice, a message, or both. */
 static Overlay draw_message(const Osd *o, const OsdPlace *place)
 {
     const int size = message_size(place), m = margin(place);
@@ -321,7 +317,6 @@ static Overlay draw_pointed(const Osd *o, const OsdPlace *place)
     return draw_line(o, box, size, POINTED_ALPHA, padding, width, line);
 }
 
-/* Draws the statistics at the top left, or the help centred over the picture. */
 static Overlay draw_page(const Osd *o, OsdPart part, const OsdPlace *place)
 {
     const bool is_help = part == OSD_HELP;

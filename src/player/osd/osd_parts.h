@@ -38,7 +38,6 @@ typedef struct OsdPage {
     int count;
 } OsdPage;
 
-/* Layout of a page. */
 typedef struct OsdPageStyle {
     Rect limit;      /* the page stays inside */
     Rect around;     /* centre on this if possible; {0}: top left of `limit` */
