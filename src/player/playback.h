@@ -24,13 +24,13 @@ typedef struct Playback Playback;
 /* Maximum number of subtitle files of one video. */
 #define PLAYBACK_FILES 32
 
-/* The state that the loop reads. Once opening has filled it in, only the loop's calls change it. */
+/* The state that the loop reads. After opening, only the loop's calls change it. */
 typedef struct PlaybackState {
     Source *source;
-    Input *input;             /* NULL until it is open; the playback starts and stops it */
+    Input *input;             /* NULL until it is open */
     const AVStream *sound;    /* the audio track, or NULL */
     const AVStream *subtitle; /* the subtitle track, or NULL */
-    const SubtitleFile *file; /* the file of `subtitle`; NULL: it is a track of the source */
+    const SubtitleFile *file; /* the file of `subtitle`; NULL: the source */
     const SubtitleFile *files[PLAYBACK_FILES];
     int file_count;
     InputStart start; /* the last requested start */
@@ -42,7 +42,7 @@ typedef struct PlaybackState {
     double speed;
 } PlaybackState;
 
-/* Times are microseconds: positions from the start of the source; `now` is clock_now(). */
+/* Times are in microseconds. Positions count from the source's start. `now` is clock_now(). */
 
 /* Starts to open everything and to play from `start`. Takes ownership of the source unless it
  * returns NULL (out of memory). */
@@ -51,23 +51,21 @@ Playback *playback_open(Source *source, const PlaybackOptions *options, const In
 /* Stays current and valid until playback_close(). */
 const PlaybackState *playback_state(const Playback *p);
 
-/* Number of sound underruns; -1: there is no sound. */
+/* Number of sound underruns; -1: no sound. */
 int64_t playback_underruns(const Playback *p);
 
 /* Call once a turn: starts and completes work on the worker thread. Returns 0 if all work is done,
- * AVERROR(EAGAIN) while it is in progress, or MEDIA_USAGE (no such track) or MEDIA_INPUT. */
+ * AVERROR(EAGAIN) while work is in progress, MEDIA_USAGE (no such track) or MEDIA_INPUT. */
 int playback_poll(Playback *p, MediaError *error);
 
 /* Waits until the work is done. Returns 0 or the error of playback_poll(). */
 int playback_wait(Playback *p, MediaError *error);
 
-/* From now on, playback_poll() gives the frames of an opened playback to the stage. It opens the
- * sound device first if PlaybackOptions.sound_later is set. */
+/* From now on, playback_poll() gives the frames of an opened playback to the stage. */
 void playback_equalize(Playback *p, EqualizeStage *stage);
 
-/* Takes over *other and closes it on the worker thread. This happens before `p` opens its sound
- * device, because some devices can be opened only once. If the input of *other hangs, the next
- * start of `p` waits for it. */
+/* Takes over *other and closes it on the worker thread before `p` opens its sound device. Some
+ * devices can be opened only once. */
 void playback_close_later(Playback *p, Playback **other);
 
 /* Seeks: drops the fetched frames at once and restarts the threads at `start`. A further call
@@ -78,18 +76,18 @@ void playback_start(Playback *p, const InputStart *start);
  * equalize_stage_receive(). */
 int playback_fetch(Playback *p, int count, MediaError *error);
 
-/* The same, but keeps only the newest frame; older ones count as dropped. */
+/* Like playback_fetch(), but keeps only the newest frame. Older frames count as dropped. */
 int playback_fetch_newest(Playback *p, MediaError *error);
 
 /* The first fetched frame; there must be one. */
 const Frame *playback_next(const Playback *p);
 
-/* playback_take() takes the first fetched frame; playback_take_redone() takes the shown frame
- * equalized again with other settings, or returns NULL if it is not ready. The caller owns it. */
+/* Takes the first fetched frame. The caller owns the frame. */
 Frame *playback_take(Playback *p);
+/* Takes the shown frame, equalized again with other settings; NULL: not ready. */
 Frame *playback_take_redone(Playback *p);
 
-/* Drops the fetched frames after a change of settings; they are equalized again. */
+/* Drops the fetched frames. equalize_stage_set() and equalize_stage_redo() deliver them again. */
 void playback_drop_ahead(Playback *p);
 
 /* Call once a turn while it plays, so that the stage drops frames that are too late. */
@@ -99,10 +97,10 @@ void playback_update_late(Playback *p, int64_t now);
 int64_t playback_dropped(const Playback *p);
 int64_t playback_late(const Playback *p);
 
-/* Call when the requested frame, the first fetched, is shown. Starts the clock unless paused. */
+/* Call when the requested frame is shown, before it is taken. Starts the clock unless paused. */
 void playback_arrived(Playback *p, int64_t now);
 
-/* Updates the clock. Returns true if the first fetched frame is late; the next may replace it. */
+/* Updates the clock. True if the first fetched frame is due in less than `lead_us`. */
 bool playback_check_late(Playback *p, int64_t lead_us, int64_t now);
 
 /* Decides about the first fetched frame; see sync_decide(). *due: when to show it. */
@@ -112,13 +110,13 @@ SyncAction playback_decide(Playback *p, int64_t lead_us, int64_t now, int64_t *w
 /* Updates the clock and returns the position that should be seen now. */
 int64_t playback_time(Playback *p, int64_t now);
 
-/* The position of the picture that belongs to the audible sound; AV_NOPTS_VALUE: none audible. */
+/* The position of the picture that belongs to the audible sound; AV_NOPTS_VALUE: no sound. */
 int64_t playback_heard(const Playback *p, int64_t now);
 
 /* True if no sound is left to play. */
 bool playback_is_silent(const Playback *p, int64_t now);
 
-/* Call once a turn. True once a live source and its sound ended, or 0.5 s after the source did. */
+/* Call once a turn. True once a live source has ended and its sound is over (0.5 s at most). */
 bool playback_update_end(Playback *p, int64_t now);
 
 /* `shown`: the position of the frame on the screen, where playback resumes. */
@@ -127,14 +125,13 @@ void playback_pause(Playback *p, int paused, int64_t shown, int64_t now);
 void playback_set_speed(Playback *p, double speed, int64_t now);
 void playback_set_volume(Playback *p, int volume, int muted);
 
-/* Plays sound this much after its picture; negative: before it. Takes effect at once, because the
- * pictures follow the sound. */
+/* Plays sound this much later than its picture; negative: earlier. */
 void playback_set_sound_delay(Playback *p, int64_t delay);
 
 /* Chooses an audio track (NULL: none) and restarts at `position`. */
 void playback_select_audio(Playback *p, const AVStream *stream, int64_t position);
 
-/* Chooses a track of the source (NULL: none), or a file of PlaybackState. */
+/* Choose a subtitle track of the source (NULL: none) or a file of PlaybackState.files. */
 void playback_select_subtitles(Playback *p, const AVStream *stream);
 void playback_select_file(Playback *p, const SubtitleFile *file);
 
@@ -164,8 +161,8 @@ bool playback_can_seek(const Playback *p);
 /* The length of the input, or 0 if unknown. */
 int64_t playback_duration(const Playback *p);
 
-/* Stop the playback and wait until everything is closed; playback_give_back() leaves the source to
- * the caller. *playback may be NULL. */
+/* Stop the playback and wait until everything is closed. *playback may be NULL.
+ * playback_give_back() leaves the source to the caller. */
 void playback_close(Playback **playback);
 void playback_give_back(Playback **playback);
 

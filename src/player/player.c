@@ -17,11 +17,11 @@
 /* Maximum subtitle packets per turn, because a file may have 100,000 at one position. */
 #define SUBTITLES_A_TURN 256
 
-/* Subtitles are drawn for the position of the current frame. If the next frame is late and the
- * clock is further ahead than this, they are drawn for the clock's position minus this. */
+/* Subtitles follow the current frame. If frames are late, subtitles stay at most this far behind
+ * the clock. */
 #define SUBTITLES_BEHIND_US 50000
 
-/* Open the next file this long before the current one ends. */
+/* Open the next file this long before the current one ends, so that it follows without a gap. */
 #define AHEAD_US 5000000
 
 static ControlsTarget target(const void *opaque, int x, int y)
@@ -72,7 +72,7 @@ int player_open(Player **player, const PlayerOptions *options, Source *source, c
     p->host = &p->options.host;
     p->wanted.from = p->wanted.to = -1;
     p->files = p->dropped = (FileList){.at = -1};
-    if (options->files) { /* moves the list out of the options */
+    if (options->files) {
         p->files = *options->files;
         *options->files = (FileList){.at = -1};
     }
@@ -133,7 +133,6 @@ static void restart(Player *p)
         p, (InputStart){.position = repeats(p) ? p->wanted.from : FFMAX(p->options.from_us, 0)});
 }
 
-/* True if the file or section will be repeated at its end. */
 static bool will_repeat(const Player *p)
 {
     return (p->options.loop || repeats(p)) && playback_can_seek(p->playback) && !played(p)->pending;
@@ -160,7 +159,6 @@ static void handle_end(Player *p)
         end(p);
 }
 
-/* Opens the next file early so that it follows without a gap. */
 static void open_next_early(Player *p)
 {
     const PlaybackState *b = played(p);
@@ -192,7 +190,7 @@ static void repeat(Player *p)
     }
 }
 
-/* Seeks to the current position, so that frames that were lost with the GPU are decoded again. */
+/* Seeks to the current position, so that frames lost with the GPU are decoded again. */
 static void continue_in_software(Player *p)
 {
     const PlaybackState *b = played(p);
@@ -295,8 +293,7 @@ static int draw(Player *p, int64_t now, int64_t *wait, MediaError *error)
     return 0;
 }
 
-/* Passes a limited number of packets to the subtitle thread. The stored packets of a newly selected
- * track come first. */
+/* Passes packets to the subtitle thread, first the stored packets of a newly selected track. */
 static int take_subtitles(Player *p, int64_t *wait, MediaError *error)
 {
     int count = 0;

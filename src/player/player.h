@@ -1,8 +1,7 @@
 /*
  * The player: a window that shows the equalized video with its sound and histograms.
  *
- * It keeps time, handles keys and draws. Other threads decode and equalize frames. All functions
- * must be called on the main thread, the only one on which SDL allows windows.
+ * All functions must be called on the main thread, because SDL allows windows only there.
  */
 #ifndef LUMEQ_PLAYER_PLAYER_H
 #define LUMEQ_PLAYER_PLAYER_H
@@ -38,9 +37,8 @@ typedef struct PlayerState {
     int at_end;     /* nonzero: paused on the last picture */
     int seeking;    /* nonzero: the frame after a seek is pending */
     int changing;   /* nonzero: the current frame is being equalized again, with new settings */
-    int64_t offset; /* position of the last frame minus that of the sound, in us;
-                       AV_NOPTS_VALUE: no sound */
-    int64_t screenshots; /* screenshots written */
+    int64_t offset; /* position of the picture minus the sound's, in us; AV_NOPTS_VALUE: no sound */
+    int64_t screenshots;
     /* Means over the last frames, in milliseconds unless stated otherwise. */
     double equalize_ms;    /* the whole equalize stage */
     double upload_ms;      /* uploading frames into textures */
@@ -49,10 +47,10 @@ typedef struct PlayerState {
     double latency_frames; /* from decoder to screen, in frame durations */
     /* Camera delay from capture to screen: mean, 95th percentile, maximum. */
     double delay_ms, delay_95_ms, delay_most_ms;
-    int gone;            /* nonzero: the camera or connection is lost; the player waits for it */
-    int damaged;         /* nonzero: the camera's pictures cannot be decoded */
-    int recording;       /* nonzero: recording */
-    int file, files;     /* number of the current file in the list, from 1 on, or 0; files in it */
+    int gone;    /* nonzero: the camera or connection is lost; the player waits for it */
+    int damaged; /* nonzero: the camera's pictures cannot be decoded */
+    int recording;
+    int file, files;     /* number of the current file, from 1 (0: no list); number of files */
     const char *message; /* the last message shown; "" at first */
 } PlayerState;
 

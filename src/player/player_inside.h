@@ -17,8 +17,8 @@ typedef struct Wanted {
 /* The file that will replace the current one. */
 typedef struct Next {
     char path[PATH_MAX]; /* "": no file is next */
-    int at, step;        /* index in its list; direction of the file to try if it fails: 1 or -1 */
-    int waits; /* 1: starts at the end of the current file; 0: once its first frame is ready */
+    int at, step; /* index in its list; 1 or -1: if it fails, try the next or previous file */
+    int waits;    /* 1: starts at the end of the current file; 0: once its first frame is ready */
     Playback *playback; /* the opened file until it becomes the current one; or NULL */
     int64_t since;      /* when it was opened */
 } Next;
@@ -37,7 +37,7 @@ struct Player {
     Next next;
     MediaError broken; /* why the current file stopped; cleared when the next one starts */
     SubtitleThread *subtitles;
-    int kept, kept_end; /* the subtitle thread has yet to get stored packets kept..kept_end - 1 */
+    int kept, kept_end; /* stored packets kept..kept_end - 1 are not yet passed to the thread */
     int trouble_said;   /* the current subtitle error was shown */
 
     /* Read only; owned by the screen and by showing.c. */

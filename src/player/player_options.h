@@ -38,7 +38,6 @@ typedef enum PlayerSetting {
 /* The `step` that restores a setting's default. */
 #define PLAYER_STEP_BACK 0
 
-/* The values of all settings. */
 typedef struct PlayerSettings {
     LumeqParams params;
     int range; /* this and the next two: as in PlayerOptions */
@@ -66,9 +65,9 @@ typedef struct PlayerWriting {
     char message[1400]; /* result, shown once; "": none */
 } PlayerWriting;
 
-/* The player's requests to the program. All members must be set. They are called on the player's
- * thread unless stated otherwise, must not call the player and must not block. `path` and `source`
- * are borrowed for the call. `text` receives one sentence for the window. */
+/* The player's requests to the program. All members must be set. Functions are called on the
+ * player's thread unless stated otherwise. They must not block or call the player. `path` and
+ * `source` are borrowed for the call. `text` receives one sentence for the window. */
 typedef struct PlayerHost {
     void *opaque; /* first argument of all functions */
 
@@ -79,11 +78,10 @@ typedef struct PlayerHost {
     int (*start_opening)(void *opaque, const char *path, MediaError *error);
     /* Called once a turn after start_opening(). Returns 0 with the source, which the player
      * then owns; AVERROR(EAGAIN) while it is being opened; or another error. The program
-     * must not change its own state yet, because the file may still turn out to be unplayable. */
+     * must not change its own state yet, because the file may be unplayable. */
     int (*take_opened)(void *opaque, Source **source, MediaError *error);
-    /* Called when the new file is playable and about to replace the current one. Returns 0 with the
-     * settings for the new file, or AVERROR(EAGAIN) if the program still needs the current file;
-     * the player then asks again in the next turn. */
+    /* Called before a playable new file replaces the current file. Returns 0 with the new file's
+     * settings, or AVERROR(EAGAIN) while the program still needs the current file. */
     int (*replace)(void *opaque, LumeqParams *params);
     /* where_left() returns the position that note_left() stored for the file, or -1. `ended`: the
      * file was played to its end. */
@@ -143,8 +141,8 @@ typedef struct PlayerOptions {
     int log_scale;
     DeinterlaceMode deinterlace;
     CodeRangeMode codes;         /* whether deep gray video is stretched */
-    int keep_open, keep_dropped; /* nonzero: pause on the last picture instead of ending, for this
-                                    input and for dropped files; not for live video */
+    int keep_open, keep_dropped; /* nonzero: pause on the last picture of this input or of dropped
+                                    files instead of ending; not for live video */
     const char *screenshot_dir;  /* borrowed; NULL: beside the input */
     int width, height; /* a new window fits into this size in window units; 0: into the desktop */
 

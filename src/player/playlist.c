@@ -5,11 +5,10 @@
 
 #include "player/status.h"
 
-/* Decoded frames held in GPU memory at once: those that wait or are being equalized, their
- * predecessors, and the current one. */
+/* Decoded frames in GPU memory: those that wait, those in the equalizer, and the current one. */
 #define GPU_FRAMES 16
 
-/* How long to wait for the first frame of the next file before switching to that file anyway. */
+/* Switch to the next file after this time even if its first frame is not ready. */
 #define FIRST_FRAME_US 3000000
 
 /* Called by the decoding threads. */
@@ -183,8 +182,7 @@ static int take_next(Player *p, MediaError *error)
     return ret;
 }
 
-/* Continues to open the next file. Returns AVERROR(EAGAIN) while the file is not ready. If it
- * fails, the current file goes on. */
+/* Continues to open the next file. Returns AVERROR(EAGAIN) while the file is not ready. */
 static int poll_file(Player *p, MediaError *error)
 {
     MediaError why = {0};

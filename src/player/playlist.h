@@ -7,7 +7,7 @@
 /* Opens the source and waits until it can play. On failure the caller keeps the source. */
 int playlist_open(Player *p, Source *source, const char *path, MediaError *error);
 
-/* Updates the window's title, which shows the position in seconds. */
+/* Updates the window's title. */
 void playlist_set_title(Player *p);
 
 /* Reports to the host the position at which the file is left. */
@@ -32,15 +32,13 @@ void player_show_subtitles(Player *p);
  * files dropped before it in the same drop. The files of a drop replace the list. */
 void playlist_drop(Player *p, const char *path, int adds);
 
-/* Call once a turn while p->next has a file. Continues to open it, then starts it, at once or
- * at the end of the current file (see playlist_start()). */
+/* Call once a turn while p->next has a file. Continues to open and then starts that file. */
 void playlist_poll(Player *p);
 
 /* True if --ss, --to or --frames selects a part of the input. */
 bool playlist_is_part(const Player *p);
 
-/* Shows why a file failed. In a list, also prints it, because a message of the next file soon
- * replaces it. */
+/* Shows why a file failed. If the list has several files, also prints the reason. */
 void playlist_say_failed(Player *p, const char *why);
 
 #endif

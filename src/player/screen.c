@@ -25,16 +25,15 @@
 
 #define ZOOM_STEP 1.25
 
-/* The window appears with its first picture or after this time, so that it does not flash empty but
- * can be closed during a long wait. */
+/* Show the window with its first picture, or after this time so that the user can close it. */
 #define HIDDEN_US 1000000
 
-/* PANEL_US: minimum time between panel updates; at 60 fps, every other frame updates it. If no
- * frame follows a skipped update, the panel is updated PANEL_LAST_US after its last update. */
+/* Minimum time between panel updates: every other frame at 60 fps. */
 #define PANEL_US 25000
+
+/* After a skipped update without a new frame, update the panel this long after its last update. */
 #define PANEL_LAST_US 60000
 
-/* Update interval of the statistics. */
 #define STATISTICS_US 500000
 
 /* Maximum bytes of the video's name in a screenshot's name; the rest has room for
@@ -189,7 +188,6 @@ static double share_at(const Screen *s, Rect rect, int x)
     return rect.width > 0 ? av_clipd((double)(column - rect.x) / rect.width, 0, 1) : 0;
 }
 
-/* The bar reacts while it is visible, including while it fades. */
 ControlsTarget screen_target(const Screen *s, int x, int y)
 {
     const OsdPlace place = osd_place(s);
@@ -316,7 +314,6 @@ static void fit_window(Screen *s, int width, int height)
     }
 }
 
-/* A photo's rotation becomes known only with its first frame. */
 void screen_fit(Screen *s, const Source *source)
 {
     int width, height, across, down;
@@ -506,8 +503,7 @@ static bool shows_input(const Screen *s)
     return s->state.look.compare != VIEW_COMPARE_OFF || s->state.look.source;
 }
 
-/* Uploads or removes the unprocessed picture. If the GPU decoded it, it is downloaded first.
- * Returns 1 if it was lost with the GPU. */
+/* Uploads or removes the unprocessed picture. Returns 1 if the picture was lost with the GPU. */
 static int upload_input(Screen *s, const Frame *f, MediaError *error)
 {
     const AVFrame *frame = f && shows_input(s) ? f->decoded.frame : NULL;
@@ -632,7 +628,7 @@ void screen_show_cursor(Screen *s, int64_t until, int64_t now)
     s->cursor_shown = shown;
 }
 
-/* A layer that OpenGL cannot hold is left out; the picture matters more. */
+/* If OpenGL cannot hold a layer, the window is drawn without the layer. */
 static void put_layer(Screen *s, ViewLayer layer, const Overlay *overlay, double opacity)
 {
     MediaError error = {0};
@@ -735,7 +731,7 @@ static void draw_osd(Screen *s, int64_t now)
     }
     osd_label(s->osd, OSD_BEFORE, panel_free(before, panel));
     osd_label(s->osd, OSD_AFTER, panel_free(after, panel));
-    for (int part = OSD_PARTS - 1; part >= 0; part--) { /* pages first: they hide the bar */
+    for (int part = OSD_PARTS - 1; part >= 0; part--) { /* pages first, because they hide the bar */
         const ViewLayer at = (ViewLayer)(VIEW_LAYER_OSD + part);
         OsdLayer layer;
         if (osd_draw(s->osd, (OsdPart)part, &place, now, &layer)) {
@@ -794,8 +790,8 @@ int screen_update(Screen *s, const ScreenContent *content, int64_t now, int64_t 
     return draw(s, error);
 }
 
-/* "FOLDER/NAME-0.01.23.456"; some systems forbid colons in names. `beside`: the video's folder is
- * used unless the options give one. */
+/* Writes "FOLDER/NAME-0.01.23.456". Some systems forbid colons in names. `beside`: use the video's
+ * folder unless the options give a folder. */
 static void base_name(const Screenshot *s, int beside, char *base, size_t size)
 {
     const char *slash = strrchr(s->path, '/');
@@ -806,7 +802,7 @@ static void base_name(const Screenshot *s, int beside, char *base, size_t size)
         folder = s->path;
         length = (int)(slash - s->path);
     }
-    while (length > 0 && folder[length - 1] == '/') /* removes trailing slashes */
+    while (length > 0 && folder[length - 1] == '/')
         length--;
     const char *dot = strrchr(name, '.');
     const size_t whole = dot && dot != name ? (size_t)(dot - name) : strlen(name);

@@ -80,7 +80,6 @@ double screen_bar_at(const Screen *screen, ControlsTarget part, int x);
  * pixel. */
 ViewZoom screen_zoom_at(const Screen *screen, int steps, int x, int y, double *pixels);
 
-/* Moves the zoomed picture. */
 ViewZoom screen_pan_by(const Screen *screen, int x, int y);
 
 /* The part of the window that the picture covers (the equalized one in a comparison). */
@@ -120,7 +119,7 @@ void screen_set_statistics(Screen *screen, const OsdRow *rows, int count, int64_
 /* Shows the cursor, comparison labels and bar until this time. */
 void screen_show_cursor(Screen *screen, int64_t until, int64_t now);
 
-/* Also changes the panel's mode, because the window and fullscreen have one each. */
+/* Also switches between the panel modes of window and fullscreen. */
 void screen_toggle_fullscreen(Screen *screen);
 
 /* ---- once a turn ---- */
@@ -150,9 +149,9 @@ int screen_update(Screen *screen, const ScreenContent *content, int64_t now, int
 
 /* ---- screenshots ---- */
 
-/* Writes the picture as a PNG into the folder of the options; without one, beside the video `path`
- * or, if that fails, into the current folder. The window reports the result. Ignored while another
- * screenshot is being written. */
+/* Writes the picture as a PNG into the options' folder. Without such a folder, writes it beside the
+ * video `path` or, if that fails, into the current folder. The window reports the result. Ignored
+ * while another screenshot is being written. */
 void screen_take_screenshot(Screen *screen, const char *path, int64_t position);
 
 /* See player_grab(). */

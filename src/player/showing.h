@@ -1,6 +1,6 @@
 /*
- * Decides which frame to show when, and measures times. Frames come from a playback and go to the
- * screen. All functions are for the thread of the loop; times are microseconds of clock_now().
+ * Decides which frame to show and when, and measures times. All functions must be called on the
+ * loop's thread. Times are microseconds of clock_now().
  */
 #ifndef LUMEQ_PLAYER_SHOWING_H
 #define LUMEQ_PLAYER_SHOWING_H

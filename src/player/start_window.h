@@ -1,6 +1,5 @@
-/* The window before a video is chosen. It waits for a dropped file or one from the file dialog.
- *
- * All functions must be called on the main thread, the only one on which SDL allows windows. */
+/* The window before a video is chosen. It waits for a dropped file or a file from the file dialog.
+ * All functions must be called on the main thread. */
 #ifndef LUMEQ_PLAYER_START_WINDOW_H
 #define LUMEQ_PLAYER_START_WINDOW_H
 

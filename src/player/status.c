@@ -46,7 +46,7 @@ void status_bar(const Player *p, OsdBar *bar)
     const PlaybackState *b = played(p);
     const int can_seek = playback_can_seek(p->playback);
     const int64_t part = b->paused || b->pending ? 1 : BAR_US;
-    memset(bar, 0, sizeof(*bar)); /* it is compared with memcmp() */
+    memset(bar, 0, sizeof(*bar)); /* the bar is compared with memcmp() */
     bar->position = FFMAX(player_position(p), 0) / part * part;
     bar->duration = can_seek ? playback_duration(p->playback) : 0;
     bar->from = p->wanted.from;

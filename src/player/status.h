@@ -4,7 +4,7 @@
 
 #include "player/player_inside.h"
 
-/* Rows of the statistics overlay. */
+/* Maximum rows of the statistics overlay. */
 #define STATUS_ROWS 20
 typedef struct StatusRows {
     int count;

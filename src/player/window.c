@@ -71,14 +71,13 @@ struct Window {
     void *opaque;
 };
 
-/* Replaces Xlib's handler for a lost display, which exits with code 1. A handler must not return.
- * Xlib does not say which window is concerned, so only one window is supported. */
+/* Xlib's handler for a lost display exits with code 1, so it is replaced. A handler must not
+ * return. Xlib does not name the window, so only one window is supported. */
 typedef int (*XlibHandler)(void *display);
 typedef XlibHandler (*XlibSetHandler)(XlibHandler handler);
 static const Window *on_x11;
 
-/* If another thread notices the loss first, it waits STUCK_MS for the window's thread to do so, but
- * no longer, because the window's thread may be waiting for it. */
+/* Another thread waits only STUCK_MS, because the window's thread may wait for that thread. */
 static int lose_x11(void *display)
 {
     static atomic_flag told = ATOMIC_FLAG_INIT;
@@ -121,8 +120,8 @@ typedef XlibErrorHandler (*XlibSetErrorHandler)(XlibErrorHandler handler);
 
 static XlibErrorHandler usual_handler;
 
-/* To wake the thread that waits for events, SDL sends the window a message on another connection.
- * It may arrive after the window is closed; that error is ignored. */
+/* To end a wait for events, SDL sends the window a message on another connection. If the message
+ * arrives after the window is closed, the error is ignored. */
 static int ignore_late_messages(void *display, XlibError *error)
 {
     return error->request == X_SEND_EVENT ? 0 : usual_handler(display, error);
@@ -146,7 +145,6 @@ void window_set_lost(Window *w, void (*lost)(void *opaque), void *opaque)
         on_x11 = w;
 }
 
-/* If the Wayland compositor is gone, SDL sends a quit event that no user caused. */
 void window_quit(const Window *window, int by_itself)
 {
     if (by_itself && window->lost && has_driver("wayland"))

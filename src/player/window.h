@@ -7,12 +7,12 @@
 
 #include "media/error.h"
 
-/* Use all functions on the thread that opened the window (SDL requires the main thread). Its OpenGL
- * context is current there. */
+/* Use all functions on the thread that opened the window (SDL requires the main thread). The
+ * window's OpenGL context is current there. */
 typedef struct Window Window;
 
-/* Silences messages that ALSA and Wayland print themselves, for example about missing devices. Call
- * it before SDL starts. Errors still reach the user through SDL_GetError(). */
+/* Silences messages that ALSA and Wayland print themselves. Call it before SDL starts. Errors still
+ * reach the user through SDL_GetError(). */
 void window_silence_libraries(void);
 
 /* Opens a hidden, resizable window and starts SDL's video subsystem without its signal handlers.
@@ -53,7 +53,7 @@ void window_swap(Window *window);
 /* `title`: UTF-8. */
 void window_set_title(Window *window, const char *title);
 
-/* Returns 0, or a negative value with an error; the window then stays as it was. */
+/* Returns 0, or a negative value with an error. */
 int window_set_fullscreen(Window *window, bool fullscreen, MediaError *error);
 bool window_is_fullscreen(const Window *window);
 void window_show_cursor(Window *window, bool shown);

@@ -36,8 +36,7 @@ static void SDLCALL fill(void *opaque, Uint8 *bytes, int size)
 }
 
 /* Asks for no more channels than the device has, because sound.h mixes down better than devices do.
- * The device stays paused until audio_open() has created the queue, which needs the device's
- * format. */
+ * The device stays paused until audio_open() has created the queue. */
 static int open_device(Audio *a, const AVStream *stream)
 {
     const int rate = stream->codecpar->sample_rate;

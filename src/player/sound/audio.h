@@ -15,9 +15,9 @@
  * start of the input. */
 typedef struct Audio Audio;
 
-/* Opens the default device at full volume, with the rate and channels of `stream` if it supports
- * them. The device can then play any track. Starts SDL's audio subsystem. Returns a negative value
- * with an error on failure; *audio is then NULL. */
+/* Opens the default device at full volume, with the rate and channels of `stream` if the device
+ * supports them. The device can then play any track. Returns a negative value with an error on
+ * failure; *audio is then NULL. */
 int audio_open(Audio **audio, const AVStream *stream, MediaError *error);
 
 /* Plays the demuxer's selected track from `position_us`, or from the demuxer's position if
@@ -30,16 +30,16 @@ int audio_start(Audio *audio, Demuxer *demuxer, int64_t origin_us, int64_t posit
  * decoding thread may be waiting for it. No effect when stopped. */
 void audio_stop(Audio *audio);
 
-/* The queue that the device plays. Use its thread-safe functions to pause and skip, and for the
- * position and the underruns. Pause and volume persist across audio_stop() and audio_start(). */
+/* The queue that the device plays. Call only its thread-safe functions. Pause and volume persist
+ * across audio_stop() and audio_start(). */
 AudioQueue *audio_queue(const Audio *audio);
 
 /* Sets the volume, 0 to AUDIO_MAX_VOLUME, at once. To match perceived loudness, samples are
  * multiplied by (volume / AUDIO_MAX_VOLUME)^3, so 50 is -18 dB and 10 is -60 dB. */
 void audio_set_volume(Audio *audio, int volume, int muted);
 
-/* Sets the speed, SOUND_MIN_SPEED to SOUND_MAX_SPEED, at unchanged pitch. This is heard about 200
- * ms later, because sound is decoded ahead. */
+/* Sets the speed, SOUND_MIN_SPEED to SOUND_MAX_SPEED, at unchanged pitch. The change is heard about
+ * 200 ms later, because sound is decoded ahead. */
 void audio_set_speed(Audio *audio, double speed);
 
 /* Number of damaged packets and frames in all tracks so far. */

@@ -27,10 +27,10 @@ struct AudioQueue {
     int64_t underruns;
 
     int64_t delivered; /* samples since the device's start, including silence */
-    int64_t run;       /* number of last samples without silence or a jump between them */
+    int64_t run;       /* number of samples since the last silence or jump */
     double end, worth; /* position after the run, and duration of each sample, in microseconds */
     int64_t sound_end; /* `delivered` after the last sample that was not silence */
-    double heard;      /* how many samples had been heard at anchor_time, smoothed */
+    double heard;      /* number of samples heard by anchor_time, smoothed */
     int64_t anchor_time, calls;   /* time of the last request, number of requests */
     int64_t missed, counted_from; /* missed: unpaused time from anchor_time to counted_from */
     double resume_at;             /* skip everything before this position; -INFINITY: nothing */
@@ -155,9 +155,8 @@ static int64_t heard_now(const AudioQueue *q, int64_t now)
     return heard < (double)q->delivered ? (int64_t)floor(heard) : q->delivered;
 }
 
-/* Skips to the position of the clock, which ran on its own while the device was gone, plus two
- * buffers: the first request finds the queue empty, and the samples of the second one are heard one
- * buffer later. */
+/* Skips to the clock's position plus two buffers, the time until sound is heard again. The clock
+ * ran alone while the device was gone. */
 static void catch_up(AudioQueue *q, int64_t now)
 {
     if (!q->calls || !q->playing || !q->run)
@@ -242,7 +241,7 @@ static void skip(AudioQueue *q)
         q->used = (int)before;
 }
 
-/* Skips to resume_at, then starts or stops the flow. Returns true if there is something to play. */
+/* Skips to resume_at, then updates `playing`. Returns true if there are samples to play now. */
 static bool update_playing(AudioQueue *q)
 {
     skip(q);

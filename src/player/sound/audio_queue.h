@@ -2,8 +2,8 @@
  * Queues sound blocks from the decoding thread to the device and computes the audible position.
  * Does not use SDL; times are microseconds of clock_now(), passed in.
  *
- * A device is assumed to have two buffers: while it plays one, it requests samples for the other.
- * So requested samples are heard one buffer later, as in ffplay. Request jitter is smoothed.
+ * The device is assumed to have two buffers: while it plays one, it requests samples for the other.
+ * So requested samples are heard one buffer later, as in ffplay.
  */
 #ifndef LUMEQ_PLAYER_AUDIO_QUEUE_H
 #define LUMEQ_PLAYER_AUDIO_QUEUE_H
@@ -45,16 +45,16 @@ void audio_queue_pause(AudioQueue *queue, int paused, int64_t now_us);
 /* Skips everything before this position. Thread-safe. */
 void audio_queue_skip(AudioQueue *queue, int64_t position);
 
-/* Sets the gain, which the next request reaches gradually. Thread-safe. */
+/* Sets the gain. During the next request, the gain changes gradually. Thread-safe. */
 void audio_queue_gain(AudioQueue *queue, double gain);
 
 /* Device thread: fills `samples` (interleaved) with `count` samples per channel. Never waits
  * for the decoding thread to fill a block. */
 void audio_queue_take(AudioQueue *queue, float *samples, int count, int64_t now_us);
 
-/* Returns nonzero with the audible position. Returns 0 if it is unknown, so that the clock must run
- * on its own: during silence, an underrun or a pause, just after a change of speed, or while the
- * device is gone. If the device returns, sound resumes at the clock's position. Thread-safe. */
+/* Returns nonzero with the audible position. Returns 0 if the position is unknown: during silence,
+ * an underrun or a pause, just after a change of speed, or while the device is gone. If the device
+ * returns, sound resumes at the clock's position. Thread-safe. */
 int audio_queue_position(AudioQueue *queue, int64_t now_us, int64_t *position);
 
 /* True if the last block was heard or the queue is stopped. Thread-safe. */

@@ -27,7 +27,6 @@ static int start_sdl(MediaError *error)
                : media_fail(error, MEDIA_INPUT, "no sound system is available: %s", SDL_GetError());
 }
 
-/* SDL omits PulseAudio's monitors, which record what other programs play. */
 static int list_names(TextList *names, MediaError *error)
 {
     const int count = SDL_GetNumAudioDevices(1);

@@ -14,9 +14,9 @@ typedef struct Microphone Microphone;
 /* Adds the names of all microphones to the list. MEDIA_INPUT: there is no sound system. */
 int microphone_list(TextList *names, MediaError *error);
 
-/* Opens a microphone and starts it. `name`: its name or a unique part of it, ignoring case; NULL:
- * the default one. MEDIA_USAGE: no or several names match; MEDIA_INPUT: there is no microphone, or
- * it cannot be opened. */
+/* Opens and starts a microphone. `name`: its name, or a unique part in any case; NULL: the default
+ * microphone. MEDIA_USAGE: no name matches, or several match; MEDIA_INPUT: no microphone, or it
+ * cannot be opened. */
 int microphone_open(Microphone **microphone, const char *name, MediaError *error);
 
 const char *microphone_name(const Microphone *microphone);
@@ -24,7 +24,7 @@ const char *microphone_name(const Microphone *microphone);
 /* The recorded sound, for one reader. */
 LiveSound *microphone_sound(Microphone *microphone);
 
-/* True if it was unplugged, or has delivered no sound for 2 seconds. */
+/* True if the microphone was unplugged or has delivered no sound for 2 seconds. */
 bool microphone_is_lost(Microphone *microphone);
 
 void microphone_close(Microphone **microphone);

@@ -26,7 +26,7 @@ void subtitle_images_add(SubtitleImages *s, SubtitleEvent *event)
         bytes += bytes_of(before);
     }
     while (s->count && (s->count == SUBTITLE_IMAGES_KEPT || bytes > SUBTITLE_BUDGET)) {
-        bytes -= bytes_of(&s->events[0]); /* drop the oldest */
+        bytes -= bytes_of(&s->events[0]);
         subtitle_event_free(&s->events[0]);
         memmove(s->events, s->events + 1, (size_t)--s->count * sizeof(s->events[0]));
     }
@@ -43,8 +43,8 @@ typedef struct Mapping {
     double left, top, across, down;
 } Mapping;
 
-/* Maps the event's canvas to the picture. If the canvas was made for the picture with black bars,
- * and these were cropped, it keeps its shape and *cut is set. */
+/* Maps the event's canvas to the picture. If black bars around the picture were cropped, the canvas
+ * keeps its shape and *cut is set. */
 static Mapping map_canvas(const SubtitleEvent *event, Rect picture, int *cut)
 {
     const double width = event->canvas_width, height = event->canvas_height;
@@ -60,7 +60,7 @@ static Mapping map_canvas(const SubtitleEvent *event, Rect picture, int *cut)
     return m;
 }
 
-/* The offset that moves a span inside limits; if the span is too long, its start is kept inside. */
+/* The offset that moves a span, or the start of a too long span, inside limits. */
 static int move_between(int begin, int size, int limit, int limit_size)
 {
     const int to = max_int(limit, min_int(begin, limit + limit_size - size));

@@ -13,9 +13,8 @@
 /* Duration of text without a known end. */
 #define UNKNOWN_MS 5000
 
-/* Ordinary lines take libass milliseconds of CPU time. Some take seconds, or gigabytes, which
- * ass_set_cache_limits() does not limit. If a picture takes more than this time or memory, the
- * track is turned off. To notice that in time, a picture is built STEP lines at a time. */
+/* If a picture takes more CPU time or memory than this, the track is turned off. Pictures are built
+ * STEP lines at a time, so that the limits are checked early. */
 #define MAX_RENDER_MS 2000
 #define MAX_PICTURE_BYTES (2 * SUBTITLE_BUDGET)
 #define STEP 16
@@ -51,7 +50,7 @@ struct SubtitleText {
     Overlay overlay; /* owned */
 };
 
-/* Adds the fonts that are attached to the source, and searches for those of the system. */
+/* Adds the fonts attached to the source and searches for system fonts. */
 static int find_fonts(SubtitleText *t, const Source *source)
 {
     SubtitleFont font;
@@ -129,7 +128,7 @@ static long long processor_ms(void)
     return t.tv_sec * 1000LL + t.tv_nsec / 1000000;
 }
 
-/* Limits the number of events so that at most `most` are visible, and returns how many are. */
+/* Shortens the list of events so that at most `most` are visible. Returns the number visible. */
 static int limit_events(ASS_Track *track, int all, long long now, int most)
 {
     int visible = 0, i = 0;
@@ -144,8 +143,8 @@ static int limit_events(ASS_Track *track, int all, long long now, int most)
     return visible;
 }
 
-/* Draws a picture: begins with STEP lines more than the last picture had, then adds STEP at a time.
- * `laid_out`: the layout is new, so this begins with STEP lines. */
+/* Draws a picture: first as many lines as the last picture plus STEP, then STEP more at a time.
+ * `laid_out`: the layout is new, so the first attempt has STEP lines. */
 static const ASS_Image *render(SubtitleText *t, long long now, int laid_out, int *changed)
 {
     const long long begun = processor_ms();
@@ -182,9 +181,9 @@ int subtitle_text_draw(SubtitleText *t, int64_t position, const SubtitlesPlace *
     if (laid_out) {
         ass_set_frame_size(t->renderer, picture.width, picture.height);
         ass_set_storage_size(t->renderer, place->video_width, place->video_height);
-        /* ASS is stretched with its picture, plain text is not */
+        /* ASS is stretched with the picture, plain text is not */
         ass_set_pixel_aspect(t->renderer, t->plain ? 1 : 0);
-        /* lines with explicit positions stay, because they belong to something in the picture */
+        /* does not move lines with explicit positions */
         ass_set_line_position(t->renderer, 100.0 * place->covered / picture.height);
     }
     t->place = *place;

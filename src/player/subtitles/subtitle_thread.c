@@ -145,7 +145,7 @@ void subtitle_thread_select(SubtitleThread *t, Source *source, const AVStream *s
 {
     t->selected = stream != NULL;
     t->trouble[0] = '\0';
-    clear(&t->waiting); /* commands of the old selection */
+    clear(&t->waiting);
     queue_command(t, (Command){.kind = COMMAND_SELECT,
                                .source = stream ? source_share(source) : NULL,
                                .stream = stream});

@@ -1,7 +1,7 @@
 /*
  * Decodes and draws subtitles on a thread, one picture at a time, usually before its frame is due.
  *
- * All functions are for the loop's thread, which shows the latest picture and never waits for one.
+ * All functions must be called on the loop's thread. They never wait for a picture.
  */
 #ifndef LUMEQ_PLAYER_SUBTITLE_THREAD_H
 #define LUMEQ_PLAYER_SUBTITLE_THREAD_H
@@ -31,8 +31,8 @@ void subtitle_thread_packet(SubtitleThread *thread, const AVPacket *packet);
 void subtitle_thread_reset(SubtitleThread *thread);
 
 /* See subtitles_draw(); the canvas is valid until the next call. If the picture is late, the last
- * one stays for a moment, unless the position went back or the size changed. `next`: the
- * position of the following call, whose picture is drawn in advance; AV_NOPTS_VALUE: unknown. */
+ * picture stays for a moment, unless the position went back or the size changed. `next`: expected
+ * position of the next call, for which a picture is drawn in advance; AV_NOPTS_VALUE: unknown. */
 bool subtitle_thread_draw(SubtitleThread *thread, int64_t position, int64_t next,
                           const SubtitlesPlace *place, Overlay *overlay);
 

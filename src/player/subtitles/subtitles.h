@@ -26,7 +26,7 @@ typedef struct Subtitles Subtitles;
 /* Returns 0, or -1 if out of memory; *subtitles is then NULL. */
 int subtitles_open(Subtitles **subtitles);
 
-/* Selects a track (NULL: none) and drops the old one's content. On failure nothing is drawn and
+/* Selects a track (NULL: none) and drops the old track's content. On failure nothing is drawn and
  * subtitles_trouble() says why. The source must outlive the selection. */
 void subtitles_select(Subtitles *subtitles, const Source *source, const AVStream *stream);
 
@@ -49,13 +49,11 @@ void subtitles_close(Subtitles **subtitles);
 
 /* ---- the two kinds ---- */
 
-/* Memory limit of the selected track's pending subtitles in bytes, enough for eight full HD
- * bitmaps. */
+/* Memory limit of the selected track's subtitles in bytes: eight full HD bitmaps. */
 #define SUBTITLE_BUDGET ((int64_t)64 << 20)
 
 /* ---- text ---- */
 
-/* For one thread. */
 typedef struct SubtitleText SubtitleText;
 
 /* Searches for fonts, which may take seconds. `header`: see subtitle_decoder_header(). `plain`: the
@@ -63,7 +61,6 @@ typedef struct SubtitleText SubtitleText;
  * NULL. */
 int subtitle_text_open(SubtitleText **text, const Source *source, const char *header, int plain);
 
-/* Adds an event's lines. */
 void subtitle_text_add(SubtitleText *text, const SubtitleEvent *event);
 
 /* See subtitles_draw(). */

@@ -37,7 +37,6 @@ int gl_check(const Gl *gl, const char *doing, MediaError *error)
                       first == GL_OUT_OF_MEMORY ? ", out of memory" : "");
 }
 
-/* Compares with the names of Mesa's and other software renderers. */
 bool gl_is_software(const char *renderer)
 {
     static const char *const names[] = {"llvmpipe", "softpipe", "swrast", "SWR", "Software"};

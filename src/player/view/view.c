@@ -15,13 +15,11 @@ typedef struct ViewColour {
     float matrix[9], offset[3];
     /* Converts linear light of the stream to that of the screen. Column-major. */
     float gamut[9];
-    /* Tone mapping: the stream's peak as a PQ code; the screen's peak and the knee, relative to the
-     * stream's peak. */
+    /* Tone mapping in PQ codes: stream peak; screen peak / stream peak; knee / stream peak. */
     float tone[3];
 } ViewColour;
 
-/* Screen white in nits for HDR video. It is BT.2408's level of paper white and captions, so these
- * are about as bright as in SDR video. */
+/* Screen white in nits for HDR video: the reference white of BT.2408. */
 #define SCREEN_NITS 203.0
 
 /* SMPTE ST 2084: luminance to code, 0..1. */
@@ -162,7 +160,6 @@ static Rect fit(int width, int height, Rect area)
                   down};
 }
 
-/* Splits the area into two halves. */
 static void halve(Rect area, int across, Rect half[2])
 {
     const int longer = area.width > area.height ? area.width : area.height;
@@ -300,8 +297,8 @@ int view_split_column(const ViewPlaces *places, double split)
     return place->x + (int)floor(inside * place->width + 0.5);
 }
 
-/* Chroma sample i lies `site` * (sub - 1) luma samples right of luma sample i * sub; for an odd
- * luma size the last chroma sample lies partly outside the picture. */
+/* Chroma sample i lies `site` * (sub - 1) luma samples after luma sample i * sub. For an odd luma
+ * size, the last chroma sample lies partly outside the picture. */
 static void set_chroma(const Gl *gl, const Program *program, const PictureFormat *f)
 {
     const int luma[2] = {f->width, f->height}, sub[2] = {f->sub_x, f->sub_y};
@@ -316,7 +313,7 @@ static void set_chroma(const Gl *gl, const Program *program, const PictureFormat
     gl->Uniform2f(program->at.chroma_shift, shift[0], shift[1]);
 }
 
-/* Number of samples that are averaged for a screen pixel, so that they cover it. */
+/* Number of samples to average for a screen pixel. */
 static int taps(int from, int to)
 {
     return (int)fmin(fmax(floor((double)from / to + 0.5), 1), MAX_TAPS);
@@ -342,8 +339,8 @@ static PictureKind kind_of(const PictureFormat *f, Rect place, int across)
     return kind;
 }
 
-/* Sets the place in the target, and the rotation from the screen back to the stored picture, which
- * is the transpose of `turn`. Column-major. */
+/* Sets the place in the target and the rotation from the screen to the stored picture. The rotation
+ * is the transpose of `turn`, column-major. */
 static void set_place(const Gl *gl, const Program *program, const Target *target, Rect place,
                       PictureTurn turn)
 {
@@ -417,8 +414,8 @@ static int draw_scaled(View *v, const Scratch *from, const Target *target, Rect 
     return 0;
 }
 
-/* The length, at least about `to`, after averaging groups of whole pixels during the conversion.
- * Averaging first is much cheaper than a very wide cubic filter and hardly worse. */
+/* The length after averaging groups of pixels, at least about `to`. Averaging before the cubic
+ * filter is much cheaper than a very wide cubic filter. */
 static int reduced(int length, int to)
 {
     const int whole = length / to < MAX_TAPS ? length / to : MAX_TAPS;
@@ -426,9 +423,9 @@ static int reduced(int length, int to)
 }
 
 /* Draws one side's picture into `place`, clipped to `clip`. `best`: bicubic (Catmull-Rom, widened
- * for downscaling) in three passes: conversion to R'G'B', horizontal scaling, vertical scaling. One
- * pass with linear filtering or averaging is used instead if memory is short (16384 x 16384 pixels
- * take 1 GiB), and for zoomed pictures, because three passes would also process invisible parts. */
+ * for downscaling) in three passes: conversion to R'G'B', horizontal scaling, vertical scaling.
+ * Zoomed pictures take one pass without bicubic scaling, because three passes would also process
+ * invisible parts. If memory is short, all pictures take one pass. */
 static int draw_picture(View *v, ViewSide side, const Target *target, Rect place, Rect clip,
                         int best, MediaError *error)
 {
@@ -457,7 +454,7 @@ static int draw_picture(View *v, ViewSide side, const Target *target, Rect place
     return draw_scaled(v, &v->across, target, place, 1, error);
 }
 
-/* Draws the split line with a handle in its middle, both bright with dark edges. */
+/* Draws the split line with a handle in its middle. */
 static void draw_line(View *v, const Target *target, Rect place, Rect area, int column)
 {
     const int shorter = min_int(place.width, place.height), edge = shorter / EDGE_PART + 1;
@@ -476,7 +473,7 @@ static void draw_line(View *v, const Target *target, Rect place, Rect area, int 
     }
 }
 
-/* Outlines a rectangle, bright with dark edges like the split line. */
+/* Outlines a rectangle in the style of the split line. */
 static void draw_mark(View *v, const Target *target, Rect mark, int side)
 {
     const Rect sides[] = {{mark.x - side, mark.y - side, mark.width + 2 * side, side},

@@ -46,7 +46,7 @@ typedef struct ViewZoom {
 
 #define VIEW_MAX_ZOOM 256.0
 
-/* Maximum window pixels per picture pixel; samples are then large enough to be counted. */
+/* Maximum window pixels per picture pixel. */
 #define VIEW_MAX_PIXELS 64.0
 
 /* {0} draws nothing. */
@@ -69,15 +69,15 @@ const char *view_renderer(const View *view);
  * uploader is replaced or the view is closed. */
 void view_set_uploader(View *view, const ViewUploader *uploader);
 
-/* Copies a frame into the textures of one side. NULL removes the picture, and so does a failure,
- * for example a format that picture_format() rejects or a size above OpenGL's limit. */
+/* Copies a frame into the textures of one side. NULL or a failure removes the picture. Fails for
+ * formats that picture_format() rejects and for sizes above OpenGL's limit. */
 int view_set_frame(View *view, ViewSide side, const AVFrame *frame, MediaError *error);
 
 /* Nonzero: mirrors the picture horizontally. */
 void view_set_mirror(View *view, int mirrored);
 
-/* Copies an overlay to a layer; it may lie partly outside the window. `opacity` multiplies its
- * alpha: 0 to 1, and always 1 for a scaled overlay. An empty overlay removes the layer. */
+/* Copies an overlay to a layer. An empty overlay removes the layer. `opacity` (0 to 1) multiplies
+ * the overlay's alpha and must be 1 for a scaled overlay. */
 int view_set_layer(View *view, ViewLayer layer, const Overlay *overlay, double opacity,
                    MediaError *error);
 

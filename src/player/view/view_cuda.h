@@ -1,6 +1,6 @@
 /*
- * Uploads planes to OpenGL textures with CUDA. Planes in the memory of the GPU that draws do not
- * leave it. Planes in pinned memory are not copied by the CPU. Other memory works, too.
+ * Uploads planes to OpenGL textures with CUDA. Planes in the drawing GPU's memory stay on that GPU.
+ * Planes in pinned memory are not copied by the CPU. Other memory works, too.
  *
  * All functions are for the thread of the view's OpenGL context. Without CUDA support
  * view_cuda_open() fails.
@@ -16,7 +16,7 @@
 typedef struct ViewCuda ViewCuda;
 
 /* `device` is the CUDA device that holds the planes in its primary context. Returns -1 with an
- * error on failure, for example if OpenGL does not run on it; *cuda is then NULL. */
+ * error on failure, for example if OpenGL runs on another device; *cuda is then NULL. */
 int view_cuda_open(ViewCuda **cuda, int device, MediaError *error);
 
 /* For view_set_uploader(); valid as long as `cuda`. */
@@ -27,9 +27,9 @@ const ViewUploader *view_cuda_uploader(const ViewCuda *cuda);
  * CUDA failed. */
 int view_cuda_fetch(ViewCuda *cuda, FrameRows *rows, int count);
 
-/* Returns NULL while CUDA works, or one sentence after it failed or made no progress for 10
- * seconds. After that, OpenGL uploads the planes, which must be in host memory. The
- * view_set_frame() in which CUDA fails also fails if a plane is, or may be, on the device. */
+/* Returns NULL while CUDA works, or one sentence after CUDA failed or made no progress for 10
+ * seconds. After that, OpenGL uploads the planes, which must be in host memory. If CUDA fails
+ * during view_set_frame() and a plane may be on the device, view_set_frame() also fails. */
 const char *view_cuda_failure(const ViewCuda *cuda);
 
 /* Stops using CUDA because the device is lost or may hang. `why` ends the sentence that

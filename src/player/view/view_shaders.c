@@ -30,8 +30,7 @@ static int compile(const Gl *gl, GLuint shader, const char *name, const char *co
     return media_fail(error, MEDIA_INPUT, "the OpenGL driver cannot compile %s: %s", name, log);
 }
 
-/* Compiles and attaches one stage; the program keeps the shader object alive. `before`: a source
- * that precedes it, or NULL. */
+/* Compiles and attaches one stage. `before`: a source to put before the stage's source, or NULL. */
 static int add_stage(const Gl *gl, GLuint program, GLenum stage, const char *name,
                      const char *defines, const char *before, MediaError *error)
 {

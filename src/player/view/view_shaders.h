@@ -29,7 +29,7 @@ typedef struct Program {
     } at; /* locations; -1: not used */
 } Program;
 
-/* The conversion of the stream's light to that of the screen; see light.glsl. */
+/* The conversion of the stream's light to the screen's; see light.glsl. */
 typedef enum ProgramLight {
     LIGHT_AS_IS = 0,
     LIGHT_GAMUT,

@@ -160,7 +160,6 @@ static ptrdiff_t texel_bytes(const PlaneTexture *t)
     return (ptrdiff_t)t->bytes * t->size.components;
 }
 
-/* Makes the uploader forget a texture. */
 static void make_forget(const Planes *planes, const PlaneTexture *t)
 {
     const ViewUploader *other = &planes->uploader;
@@ -214,7 +213,7 @@ static int upload_plane(const Gl *gl, const PlaneTexture *t, const ViewPlane *pl
     gl->BindTexture(GL_TEXTURE_2D, t->texture);
     gl->PixelStorei(GL_UNPACK_ALIGNMENT, 1);
     gl->PixelStorei(GL_UNPACK_ROW_LENGTH, whole ? (GLint)(plane->stride / texel_bytes(t)) : 0);
-    const int rows = whole ? plane->height : 1; /* per call; OpenGL takes no other strides */
+    const int rows = whole ? plane->height : 1; /* OpenGL takes only strides of whole texels */
     for (int y = 0; y < plane->height; y += rows)
         gl->TexSubImage2D(GL_TEXTURE_2D, 0, 0, y, plane->width, rows, format.format, format.type,
                           from + y * plane->stride);

@@ -25,12 +25,11 @@ typedef struct ViewPlane {
 /* A replacement for OpenGL's uploads. A texture keeps its name until the frames' format or size
  * changes. */
 typedef struct ViewUploader {
-    /* Uploads `count` planes of one frame in one call, since a call itself takes as long as the
-     * copy of a plane. When it returns, the textures are ready for the next OpenGL call and the
-     * planes are no longer read. Returns 0; 1 if the caller must upload all planes with OpenGL; or
-     * a negative value with an error if OpenGL cannot read some of them. */
+    /* Uploads the planes of one frame. When this function returns, the textures are ready for the
+     * next OpenGL call and the planes are no longer read. Returns 0; 1 if the caller must upload
+     * all planes with OpenGL; or a negative value with an error if OpenGL cannot read a plane. */
     int (*upload)(void *opaque, const ViewPlane *planes, int count, MediaError *error);
-    /* Called before a texture is deleted or filled another way. */
+    /* Called before a texture is deleted or OpenGL fills it. */
     void (*forget)(void *opaque, unsigned texture);
     void *opaque;
 } ViewUploader;
