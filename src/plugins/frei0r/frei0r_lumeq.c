@@ -131,8 +131,8 @@ static void set_params(Filter *f)
 }
 
 /*
- * FFmpeg passes milliseconds, other hosts pass seconds. A step below 1 means seconds. If FFmpeg has
- * to copy frames because their rows are padded, it passes the same time with all of them.
+ * FFmpeg passes milliseconds, other hosts pass seconds. A step below 1 means seconds. FFmpeg passes
+ * the same time for all frames if their rows are padded.
  */
 static void advance(Filter *f, double host_time)
 {

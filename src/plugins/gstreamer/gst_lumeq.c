@@ -2,10 +2,9 @@
  * The GStreamer element "lumeq", a filter for video in system memory and CUDA memory.
  *
  * GstVideoFilter maps pairs of buffers in system memory, and transform() maps pairs in CUDA memory.
- * Both call transform_frame() in the streaming thread, which alone uses the equalizer. The
- * application sets properties in any thread: the object's lock guards `settings` and `changed`. The
- * element keeps the previous input buffer, the reference for noise measurement, but holds no frame
- * back: its latency is 0.
+ * Both call transform_frame() in the streaming thread, the only thread that uses the equalizer. Any
+ * thread may set properties, so the object's lock guards `settings` and `changed`. The element
+ * keeps the previous input buffer as the noise reference. Its latency is 0.
  */
 #include <gst/gst.h>
 #include <gst/video/gstvideofilter.h>
@@ -31,7 +30,7 @@ typedef struct GstLumeq {
     GstVideoFilter parent;
     Settings settings;
     int changed;          /* set until the equalizer has settings.params */
-    LumeqParams accepted; /* the last that the equalizer accepted since the start; size 0: none */
+    LumeqParams accepted; /* last parameters accepted since the start; size 0: none */
     LumeqEqualizer *equalizer;
     int in_cuda;         /* pictures are in CUDA memory, and the equalizer works in `context` */
     GstObject *context;  /* the pipeline's CUDA context; NULL: none yet */
@@ -245,7 +244,7 @@ static GParamSpec *new_spec(const Property *p, double value)
 }
 
 /* Returns the parameters for the library. An application sets the numbers of the metering area one
- * by one, so every combination of them must give a valid area. */
+ * by one, so every combination must give a valid area. */
 static LumeqParams chosen_params(const GstLumeq *self, LumeqParams params)
 {
     LumeqRect *m = &params.meter;
@@ -305,7 +304,7 @@ static LumeqImage image_of(const GstVideoFrame *frame, int in_cuda)
         image.chroma_x = (int)GST_VIDEO_FORMAT_INFO_W_SUB(format, 1);
         image.chroma_y = (int)GST_VIDEO_FORMAT_INFO_H_SUB(format, 1);
     }
-    /* By component, not by plane: YV12 stores Cr first. */
+    /* by component, not by plane, because YV12 stores Cr first */
     for (guint i = 0; i < GST_VIDEO_FORMAT_INFO_N_PLANES(format); i++) {
         image.plane[i] = GST_VIDEO_FRAME_COMP_DATA(frame, i);
         image.stride[i] = GST_VIDEO_FRAME_COMP_STRIDE(frame, i);
@@ -494,7 +493,7 @@ static gboolean set_info(GstVideoFilter *filter, GstCaps *in_caps, GstVideoInfo 
     return update_params(self);
 }
 
-/* True if the video continues: a sender may repeat a segment with a new end or position only. */
+/* True if the video continues. A sender may repeat a segment with only a new end or position. */
 static int continues(const GstSegment *a, const GstSegment *b)
 {
     return a->format == b->format && a->rate == b->rate && a->base == b->base &&
@@ -533,7 +532,7 @@ static gboolean query(GstBaseTransform *trans, GstPadDirection direction, GstQue
     return GST_BASE_TRANSFORM_CLASS(gst_lumeq_parent_class)->query(trans, direction, query);
 }
 
-/* Asks for one more buffer, since the element keeps one. */
+/* Asks for one more buffer, because the element keeps one. */
 static gboolean propose_allocation(GstBaseTransform *trans, GstQuery *decided, GstQuery *query)
 {
     const GstLumeq *self = (const GstLumeq *)trans;
@@ -600,7 +599,7 @@ static void gst_lumeq_class_init(GstLumeqClass *class)
         g_object_class_install_property(object, i + 1, new_spec(&properties[i], value));
     }
 
-    /* CUDA memory first: it needs no copies. */
+    /* CUDA memory first, because it needs no copies */
     GstCaps *caps = gst_caps_from_string(caps_text);
     if (gst_lumeq_cuda_caps[0] != 0)
         caps = gst_caps_merge(gst_caps_from_string(gst_lumeq_cuda_caps), caps);

@@ -75,8 +75,7 @@ gboolean gst_lumeq_cuda_map(GstVideoFrame *frame, const GstVideoInfo *info, GstB
         gst_cuda_context_get_handle(GST_CUDA_CONTEXT(context)))
         return FALSE;
 #if GST_CHECK_VERSION(1, 24, 0)
-    /* Elements of GStreamer 1.22 pass on finished pictures; those of later versions may still be
-     * writing them on a stream. */
+    /* since GStreamer 1.24, a stream may still be writing the picture */
     gst_cuda_memory_sync(GST_CUDA_MEMORY_CAST(memory));
 #endif
     return gst_video_frame_map(frame, info, buffer, flags | GST_MAP_CUDA);

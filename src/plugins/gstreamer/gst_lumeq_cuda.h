@@ -1,8 +1,8 @@
 /*
- * Pictures in CUDA memory (memory:CUDAMemory). Builds without CUDA or without GStreamer's library
- * for it use gst_lumeq_no_cuda.c instead of gst_lumeq_cuda.c; their pads accept no CUDA memory.
+ * Pictures in CUDA memory (memory:CUDAMemory). Builds without CUDA or gstreamer-cuda-1.0 use
+ * gst_lumeq_no_cuda.c instead of gst_lumeq_cuda.c. Their pads accept no CUDA memory.
  *
- * `context` is the GstCudaContext that the elements of a pipeline share; NULL until one is known.
+ * `context` is the GstCudaContext that the elements of a pipeline share; NULL until it is known.
  */
 #ifndef LUMEQ_GST_LUMEQ_CUDA_H
 #define LUMEQ_GST_LUMEQ_CUDA_H
@@ -24,7 +24,7 @@ gboolean gst_lumeq_cuda_open(GstElement *element, GstObject **context, LumeqConf
 /* Takes the context that another element or the application offers, unless *context is set. */
 void gst_lumeq_cuda_set_context(GstElement *element, GstContext *offer, GstObject **context);
 
-/* Answers another element's query for the context. FALSE for other queries, or if none is known. */
+/* Answers another element's query for the context. FALSE for other queries or without a context. */
 gboolean gst_lumeq_cuda_answer(GstElement *element, GstQuery *query, GstObject *context);
 
 /* Puts a pool of CUDA memory first in an allocation query. FALSE if its caps are unusable. */

@@ -1,11 +1,10 @@
 /*
  * A video filter for OBS, for sources that deliver frames: cameras, capture cards, media files.
  *
- * OBS's graphics thread calls filter_video() once per frame. The frame belongs to the source's
- * cache. The filter overwrites its pixels and returns the same frame, so reference counts stay as
- * they are. A new frame would leak whenever the source is not shown, since OBS then drops the frame
- * without releasing it. The originals are copied first: the equalizer must not write to its input,
- * and it needs the previous one to measure noise.
+ * OBS's graphics thread calls filter_video() once per frame. The filter overwrites the pixels and
+ * returns the same frame, because a new frame would leak whenever the source is not shown. The
+ * original pixels are copied first, because the equalizer must not write to its input. It also
+ * needs the previous frame's pixels to measure noise.
  *
  * The settings window calls from another thread; `mutex` guards everything that changes.
  */
@@ -20,14 +19,14 @@
 OBS_DECLARE_MODULE()
 OBS_MODULE_USE_DEFAULT_LOCALE("lumeq", "en-US")
 
-/* Like the program, the settings window does not mention smaller changes. */
+/* The settings window does not mention smaller changes. */
 #define VISIBLE_LIFT 1.05
 #define VISIBLE_STRENGTH 0.15
 #define VISIBLE_NOISE 1.0 /* in 8-bit codes, after the lift */
 
 /* Nanoseconds. A larger gap between timestamps begins a new video, as in libobs. */
 #define MAX_GAP INT64_C(2000000000)
-/* Minimum time between redraws of the settings window, since a redraw closes its open lists. */
+/* Minimum time between redraws of the settings window, because a redraw closes its open lists. */
 #define MIN_REDRAW INT64_C(5000000000)
 
 /* A pixel format. */
@@ -35,7 +34,7 @@ typedef struct Layout {
     enum video_format format;
     int depth, shift, chroma_x, chroma_y;
     int planes;       /* without alpha, which is not changed; 0: packed 4:2:2 */
-    int luma, cb, cr; /* packed: first sample of each, as an index in the bytes of two pixels */
+    int luma, cb, cr; /* packed: byte offset of the first sample in a group of two pixels */
 } Layout;
 
 static const Layout layouts[] = {
@@ -75,7 +74,7 @@ typedef struct Filter {
     LumeqParams params; /* from the settings; `changed` is set until the equalizer has them */
     int changed;
     LumeqTransfer transfer;
-    const Layout *layout; /* of the pictures; NULL: none, or a format that stays unchanged */
+    const Layout *layout; /* of the pictures; NULL: no frame yet, or an unsupported format */
     enum video_format format;
     int has_failed;              /* equalizing the last frame failed; the log has the reason */
     Picture now, previous, made; /* made: output of packed formats */
@@ -146,7 +145,7 @@ static void copy_planes(const LumeqImage *to, const LumeqImage *from)
 }
 
 /* A row of a packed frame, and the same row of its planes. If the width is odd, the last group has
- * a luma sample that is not part of the picture; rows of a Picture have room for it. */
+ * a luma sample outside the picture. Rows of a Picture have room for this sample. */
 typedef struct PackedRow {
     uint8_t *packed, *luma, *cb, *cr;
     int groups;
@@ -257,7 +256,7 @@ static void describe(const Filter *f, char *text, size_t size)
     }
 }
 
-/* Returns 1 if the text in the settings window is out of date, and it is time to redraw it. */
+/* Returns 1 if the settings window shows old text and may be redrawn now. */
 static int must_redraw(Filter *f)
 {
     const char *change, *kind = situation(&f->stats, f->mean, &change);
@@ -289,7 +288,7 @@ static void fail(Filter *f, const char *what)
     f->has_failed = 1;
 }
 
-/* Prepares for frames like this one. Returns 0 if its format is not supported. */
+/* Prepares for frames like this one. Returns 0 if the format is not supported. */
 static int prepare(Filter *f, const struct obs_source_frame *frame)
 {
     if (frame->format != f->format) {
@@ -426,7 +425,7 @@ static void begin_params(LumeqParams *params, obs_data_t *settings)
     params->mode = mode_text(mode) ? mode : LUMEQ_MODE_GLOBAL;
 }
 
-/* Settings that the user has changed override those of a profile. */
+/* Settings that the user has changed override the profile's. */
 static void update(void *data, obs_data_t *settings)
 {
     Filter *f = data;

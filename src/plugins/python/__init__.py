@@ -9,11 +9,10 @@
 
 A frame is an array, or a tuple of arrays: luma, Cb and Cr (such as yuv420p), or luma and interleaved Cb and Cr
 (NV12, P010). With format='yuv420p' or 'nv12' it is one array that holds all planes, as in PyAV's to_ndarray() and
-OpenCV. Arrays are uint8, or uint16 with 9 to 16 bits, of (rows, columns). They are neither copied nor changed: any
-distance between rows is fine, even a negative one, but the samples of a row must be contiguous. NumPy arrays may also be
-floats from 0 to 1. NumPy arrays and PyTorch tensors on the CPU are equalized there, or by the GPU if one is found. CuPy
-arrays, PyTorch tensors and others with __cuda_array_interface__ or __dlpack__ on an NVIDIA GPU stay there: the work is
-queued on the current stream.
+OpenCV. Arrays are uint8, or uint16 with 9 to 16 bits, of (rows, columns). Inputs are neither copied nor changed. Rows may
+have any distance, even a negative one, but the samples of a row must be contiguous. NumPy arrays may also be floats from
+0 to 1. If a GPU is found, it also equalizes NumPy arrays and CPU tensors. Arrays on an NVIDIA GPU stay there (CuPy,
+PyTorch, or with __cuda_array_interface__ or __dlpack__), and the work is queued on the current stream.
 
 Settings are keyword arguments, the same in all functions:
 
@@ -36,9 +35,9 @@ Settings are keyword arguments, the same in all functions:
     transfer    'sdr' (default), 'pq' or 'hlg': HDR, whose light above 203 nits stays unchanged
     dither, adaptive, lift, await_noise: as in lumeq.h, which explains all settings in detail
 
-Bad arguments raise ValueError or TypeError, lack of memory raises MemoryError, and a failing GPU lumeq.Error, each with
-one sentence. The GIL is released while frames are processed. Objects may be used by several threads; calls on one Equalizer
-or History wait for each other.
+Bad arguments raise ValueError or TypeError, lack of memory raises MemoryError, and a failing GPU raises lumeq.Error. The
+GIL is released while frames are processed. Objects may be used by several threads; calls on one Equalizer or History wait
+for each other.
 """
 
 from __future__ import annotations
@@ -117,7 +116,7 @@ def build_info() -> str:
 def planes(image: Array, format: str) -> Made:
     """Views of the planes of a frame in one array: luma, then chroma, without gaps.
 
-    format is 'gray', 'yuv420p' or 'nv12' (also for their 16-bit kinds). The last two have 3/2 of the picture's rows.
+    format is 'gray', 'yuv420p' or 'nv12' (also for 16 bits). yuv420p and nv12 have 3/2 of the picture's rows.
     """
     if format == "gray":
         return image
@@ -280,9 +279,9 @@ class Equalizer:
 
     fps applies to frames without time. backend is 'auto' (CUDA if it works), 'cpu' or 'cuda'; device is the number of the
     GPU; threads is the number of CPU threads, 0 for one on each core. batch, 0 to 16, is the number of frames that a GPU
-    processes together in batch(); each takes up to 8 MB of its memory. depth (9 to 16 for uint16, 16 by default), shift
-    (unused low bits: 6 for P010) and range ('full' or 'limited') describe the samples. Without range, frames without
-    chroma are full and others are limited. format and settings: see the module.
+    processes together in batch(); each takes up to 8 MB of GPU memory. depth (9 to 16 for uint16, 16 by default), shift
+    (unused low bits: 6 for P010) and range describe the samples. The default range is 'limited' for frames with chroma,
+    else 'full'. format and settings: see the module.
     """
 
     def __init__(self, *, fps: float = 30, backend: str = "auto", device: int = 0, threads: int = 0,
@@ -309,7 +308,7 @@ class Equalizer:
         self.finish()
 
     def set(self, **settings: Unpack[Settings]) -> None:
-        """Changes settings. The next frame shows the change in full, whatever smooth is. A profile sets all settings but
+        """Changes settings. The next frame shows the whole change, whatever smooth is. A profile sets all settings except
         await_noise and transfer. After an error, all settings stay as they were."""
         with self._lock:
             params = set_params(self._params, settings)
@@ -346,11 +345,10 @@ class Equalizer:
                 follows: bool = True, interlaced: bool = False, stream: Optional[int] = None) -> Made:
         """Equalizes the next frame, and returns `out`, or new arrays.
 
-        time is in seconds. The previous frame is read again, to tell noise from detail, so its array must not change
-        until this call returns; a program that overwrites the same array gets no noise filter. Pass follows=False if
-        the frame does not follow the previous one. On a GPU, the output is ready when the work queued so far on the
-        current stream (or on `stream`, an address) has completed, and frames keep references to their arrays until
-        later calls or finish().
+        time is in seconds. The previous frame's array must not change until this call returns, because the noise filter
+        reads it. A program that overwrites one array for each frame gets no noise filter. Pass follows=False if the frame
+        does not follow the previous one. On a GPU, the output is ready when the work queued so far on the current stream
+        (or on `stream`, an address) has completed. Arrays are kept alive until later calls or finish().
         """
         if _has_floats(frame):
             return _with_codes(lambda codes: self.process(codes, time=time, follows=follows, interlaced=interlaced),
@@ -380,9 +378,8 @@ class Equalizer:
     def batch(self, frames: Frame, *, out: Optional[Frame] = None, stream: Optional[int] = None) -> Made:
         """Equalizes several frames in a row, and returns `out`, or new arrays.
 
-        Planes are arrays of (frames, rows, columns). The results are those of process() for each frame. On a GPU this is
-        faster, most of all for small frames with Equalizer(batch=16), but it waits: the output is complete when the
-        call returns.
+        Planes are arrays of (frames, rows, columns). The results are those of process() for each frame. On a GPU, batch()
+        is faster, most of all for small frames with Equalizer(batch=16). The output is complete when the call returns.
         """
         if self._layout.format not in (None, "gray"):
             raise ValueError("batch() takes planes: make the Equalizer without format='%s'" % self._layout.format)
@@ -458,7 +455,7 @@ class Equalizer:
         return self.bgr(picture, out=out, time=time, rgb=True)
 
     def finish(self) -> None:
-        """Waits for frames on a GPU, so that `stats` describes the last one. Other frames are always complete."""
+        """Waits for frames on a GPU, so that `stats` describes the last frame."""
         with self._lock:
             self._receive()
 
@@ -471,7 +468,7 @@ class Equalizer:
 
     @property
     def stats(self) -> Stats:
-        """Statistics of the last frame; on a GPU, of the last one that has completed: see finish()."""
+        """Statistics of the last frame; on a GPU, of the last completed frame (see finish())."""
         with self._lock:
             return self._stats.stats()
 
@@ -538,7 +535,7 @@ class Context:
 
 
 class History:
-    """Turns measures into curves, in order: it looks `lookahead` seconds ahead, 0 to 10. Settings: see the module.
+    """Turns measures into curves, in order. lookahead is in seconds, 0 to 10. Settings: see the module.
 
     put() adds a measure, get() returns the next frame's curve or None if it needs more measures, and end() ends the
     film, so that get() returns the remaining curves and then None.
@@ -640,8 +637,7 @@ def film(frames: Iterable[Frame], *, lookahead: float = 2.0, fps: float = 30,
          **options: Unpack[Options]) -> Iterator[Made]:
     """Yields the equalized frames of a film. Curves know the next `lookahead` seconds, so cuts are exact and fades smooth.
 
-    Holds the frames of that time, so each must have arrays of its own. Options and settings: see Equalizer and the
-    module.
+    Holds the frames ahead, so each frame needs arrays of its own. Options and settings: see Equalizer and the module.
     """
     context, settings = _split(options)
     history = History(lookahead, fps=fps, **{**settings, "code_range": "full"})

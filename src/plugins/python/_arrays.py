@@ -60,8 +60,8 @@ def _interface(about: Any) -> tuple[Any, ...]:
 
 
 def plane(array: Any, writable: bool) -> Plane:
-    """Describes an array, by the attributes of known libraries, which are the fastest way, else by
-    __cuda_array_interface__, else by DLPack, which makes streams wait for each other."""
+    """Describes an array by the attributes of known libraries, else by __cuda_array_interface__, else by DLPack. DLPack
+    makes streams wait for each other."""
     stream, gpu, read_only = 0, False, False
     if isinstance(array, np.ndarray):
         about = array.__array_interface__
@@ -166,14 +166,14 @@ def picture(frame: Any, samples: Samples, writable: bool = False) -> Picture:
 
 
 def _view(one: Plane) -> np.ndarray:
-    """A NumPy array of the same samples. If these are on a GPU, only its bounds may be used."""
+    """A NumPy array of the plane's samples. If the samples are on a GPU, only the array's bounds may be used."""
     shape, strides, size, _ = one.form
     return np.asarray(types.SimpleNamespace(__array_interface__={
         "data": (one.data, False), "shape": shape, "strides": strides, "typestr": "<u%d" % size, "version": 3}))
 
 
 def overlap(a: Sequence[Plane], b: Sequence[Plane]) -> bool:
-    """True if a plane of `a` shares bytes with one of `b`. NumPy is exact, even for the two halves of a wide picture."""
+    """True if a plane of `a` shares bytes with a plane of `b`."""
     views = list(map(_view, b))
     return any(np.shares_memory(_view(x), y) for x in a for y in views)
 

@@ -169,7 +169,7 @@ def set_params(params: Any, settings: Mapping[str, Any]) -> Any:
 
 
 def create(function: Any, destroy: Any, backend: Any, device: Any, threads: Any, batch: Any = 0) -> Handle:
-    """Creates an object; if that fails, the exception has the constructor's reason."""
+    """Creates an object of the library. On failure, the exception has the library's reason."""
     made, why = Handle(destroy), ctypes.create_string_buffer(256)
     config = Config(backend=choice("backend", backend, ("auto", "cpu", "cuda")), device=integer("device", device),
                     threads=integer("threads", threads), batch=integer("batch", batch), no_stage_times=1)
@@ -182,7 +182,7 @@ def create(function: Any, destroy: Any, backend: Any, device: Any, threads: Any,
 @dataclass(frozen=True, eq=False)
 class Stats:
     """Statistics of a frame and its curve. Luma is in codes of the frame's depth; from 13 bits on, a bin counts several
-    codes. After bgr() of 8 bits, means are in codes of 8 bits; histograms and the curve are those of luma of 10 bits."""
+    codes. After bgr() with 8 bits, means are in 8-bit codes, histograms and the curve in 10-bit codes."""
 
     strength: float  #: of the equalization, 0 to 1
     lift: float  #: gain of the darkest tones before equalization, at least 1
