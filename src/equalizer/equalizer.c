@@ -33,7 +33,7 @@ typedef struct Flight {
     LumeqCurve *curve; /* NULL: not made yet */
     int finished;      /* finished, or lost with `error` */
     int error;
-    double begin_us[LUMEQ_STAGES], end_us[LUMEQ_STAGES]; /* of the stages */
+    double begin_us[LUMEQ_STAGES], end_us[LUMEQ_STAGES];
 } Flight;
 
 struct LumeqEqualizer {
@@ -47,16 +47,14 @@ struct LumeqEqualizer {
      * holds the frame received last. */
     Flight flights[SLOTS + 1];
     int size, first, in_flight;
-    int begun, written; /* on a GPU: numbers of frames in flight, from the oldest on, whose
-                         * measuring or writing has begun */
+    int begun, written; /* on a GPU: frames in flight whose measuring, or writing, has begun */
     int flushing;
 
     CurveWork work;
     int reset;        /* the next frame starts with an empty history */
     LumeqClock clock; /* after the last submitted frame */
 
-    /* For lumeq_process_pixels(): planes of the last two pictures, alternately, and of the output.
-     */
+    /* For lumeq_process_pixels(): planes of two inputs, used alternately, and of the output. */
     LumeqImage planes[3];
     int last_planes;     /* index of the last picture's planes */
     int has_last_planes; /* the last picture was the previous frame */
@@ -314,7 +312,7 @@ static LumeqApplyJob apply_job(const Flight *f)
 
 /* ---- on the CPU ---- */
 
-/* Measures and writes a frame on the CPU; one with an output in CUDA memory is only measured. */
+/* Measures a frame on the CPU and, unless its output is in CUDA memory, writes it. */
 static int equalize_on_cpu(LumeqEqualizer *eq, Flight *f)
 {
     int ret = 0;
@@ -337,8 +335,7 @@ static int equalize_on_cpu(LumeqEqualizer *eq, Flight *f)
     return ret;
 }
 
-/* The CPU finishes the frames in flight; the history skips those that the CPU cannot take over. If
- * memory runs out, the next receive resumes here. */
+/* The CPU finishes the frames in flight. The history skips frames that it cannot take over. */
 static int finish_on_cpu(LumeqEqualizer *eq)
 {
     int ret = 0;
@@ -391,8 +388,8 @@ static int begin_frames(LumeqEqualizer *eq)
     return ret;
 }
 
-/* Makes the history after a frame, and its curve unless it is a reference frame. Call it in the
- * order of frames. AGAIN: the measure is not finished. */
+/* Makes a frame's curve and the history after it; in the reference, only the history. Call it in
+ * the order of frames. AGAIN: the measure is not finished. */
 static int make_curve(LumeqEqualizer *eq, Flight *f, int wait)
 {
     if (f->reference)
@@ -414,8 +411,8 @@ static int write_batch(LumeqEqualizer *eq, int first, int end)
     return count ? eq->backend->write(eq->priv, jobs, count) : 0;
 }
 
-/* Makes the curves of all frames whose measures are finished, and starts to write them. `wait`:
- * number of frames, the oldest first, to wait for. */
+/* Makes the curves of all frames whose measures are finished, and starts to write these frames.
+ * Waits for the measures of the oldest `wait` frames. */
 static int write_frames(LumeqEqualizer *eq, int wait)
 {
     int ret = 0;
@@ -467,11 +464,8 @@ static int land_all(LumeqEqualizer *eq)
     return ret;
 }
 
-/*
- * Replaces the GPU by the CPU. A GPU that is not lost, but has no memory for a frame, finishes the
- * others first. The CPU then equalizes all unfinished frames, so that none is missing and results
- * stay identical. The GPU's backend stays open: its memory is still in use.
- */
+/* Replaces the GPU by the CPU, which equalizes all unfinished frames. A GPU that is not lost
+ * finishes its frames first. Its backend stays open because its memory is still in use. */
 static int switch_to_cpu(LumeqEqualizer *eq, int lost)
 {
     char reason[LUMEQ_ERROR_SIZE];
@@ -497,8 +491,8 @@ static int switch_to_cpu(LumeqEqualizer *eq, int lost)
     return finish_on_cpu(eq);
 }
 
-/* After a failed call, lets the CPU take over, or returns an error. `may`: the CPU may take over a
- * frame for which the GPU has no memory; otherwise returns UNAVAILABLE. */
+/* After a failed call, lets the CPU take over, or returns an error. `may`: the CPU may take over if
+ * the GPU has no memory; otherwise returns UNAVAILABLE. */
 static int fall_back(LumeqEqualizer *eq, int ret, int may)
 {
     if (!eq->backend->place || (ret != LUMEQ_ERR_GPU && ret != LUMEQ_ERR_MEMORY))
@@ -550,7 +544,7 @@ static void fill_flight(LumeqEqualizer *eq, Flight *f, const LumeqFrame *frame)
     f->past.clock = lumeq_clock_next(eq->reset ? &beginning : &eq->clock, frame->number,
                                      frame->time, frame->duration);
     f->after_reset = eq->reset;
-    /* The GPU makes these curves alone, because only the reference needs no history. */
+    /* In the reference, curves need no history, so the GPU makes them without the host. */
     f->reference = eq->backend->place && eq->params.reference && eq->params.mode != LUMEQ_MODE_OFF;
     f->gpu_only = frame->sync || frame->in.memory != LUMEQ_MEMORY_HOST ||
                   f->previous.memory != LUMEQ_MEMORY_HOST;
@@ -586,7 +580,7 @@ int lumeq_submit(LumeqEqualizer *eq, const LumeqFrame *from)
             return failed(eq, ret);
     }
     if (eq->backend->place) {
-        /* With sync, the event sync.finished must be recorded before this returns. */
+        /* With sync, the event sync.finished must be recorded before lumeq_submit() returns. */
         ret = write_frames(eq, frame.sync ? eq->in_flight : 0);
         if (ret < 0 && ret != LUMEQ_ERR_AGAIN)
             (void)fall_back(eq, ret, 1); /* lumeq_receive() reports errors */
@@ -599,15 +593,15 @@ int lumeq_submit(LumeqEqualizer *eq, const LumeqFrame *from)
             return failed(eq, ret);
         }
     }
-    f->frame.sync = NULL; /* the caller's; invalid after submit */
+    f->frame.sync = NULL;
     eq->has_last_planes = 0;
     eq->flushing = eq->reset = 0;
     eq->clock = clock;
     return 0;
 }
 
-/* Makes the curve of a reference frame for its statistics: the GPU returns only the histogram and
- * the sums over tiles. */
+/* Makes a reference frame's curve for its statistics, from the histogram and the sums over tiles
+ * that the GPU returns. */
 static int make_reference_curve(LumeqEqualizer *eq, Flight *f)
 {
     const LumeqMeasureJob job = measure_job(f);
@@ -624,7 +618,6 @@ static int make_reference_curve(LumeqEqualizer *eq, Flight *f)
     return 0;
 }
 
-/* Fills in the caller's struct, unless it is NULL. */
 static int give_stats(LumeqEqualizer *eq, LumeqFrameStats *stats, Flight *f)
 {
     LumeqFrameStats filled;
@@ -723,7 +716,7 @@ static int make_planes(LumeqImage *planes, const LumeqPixels *pixels)
     return 0;
 }
 
-/* Uses the threads of the CPU backend if the equalizer has it. */
+/* Uses the CPU backend's threads if the equalizer runs on the CPU. */
 static void convert(LumeqEqualizer *eq, const LumeqPixelsJob *job)
 {
     lumeq_backend_cpu.convert(eq->backend == &lumeq_backend_cpu ? eq->priv : NULL, job);

@@ -6,7 +6,7 @@
 #include "equalizer/settings.h"
 #include "equalizer/tone_curve.h"
 
-/* Running count and sum of a histogram; the histogram is stored only if requested. */
+/* Running count and sum of a histogram. */
 typedef struct Tally {
     uint32_t *hist; /* NULL: not wanted */
     uint64_t count, sum;
@@ -36,18 +36,15 @@ static double tally_mean(const Tally *t, const CurveParams *curve)
     return (double)t->sum / (double)t->count * codes + (codes - 1) / 2.0;
 }
 
-/*
- * Adds the output of a bin that counts several codes, all assumed to be equally frequent. Gives
- * what curve_between() gives for each code, but steps from output bin to output bin.
- */
+/* Adds the output of a bin of several codes, assumed to be equally frequent. Gives the same as
+ * curve_between() for each code, but loops over output bins. */
 static void spread_bin(Tally *out, const CurveParams *p, const CurveBin *bin, int is_last)
 {
     const uint32_t node = curve_node(bin->curve);
     const uint32_t next = is_last ? 1u << (p->depth + CURVE_NODE_BITS) : curve_node(bin[1].curve);
     const uint32_t codes = 1u << p->fraction, step = next - node, last = (uint32_t)p->bins - 1;
     const uint32_t start = (node + CURVE_ROUND) << p->fraction;
-    const int bits = CURVE_NODE_BITS + 2 * p->fraction; /* fraction bits of `start` within an
-                                                         * output bin */
+    const int bits = CURVE_NODE_BITS + 2 * p->fraction; /* `start` >> bits is the output bin */
     uint32_t part = 0, counted = 0;
     while (part < codes) {
         const uint32_t to = (start + step * part) >> bits;
@@ -86,7 +83,7 @@ static void count_tiles_out(Tally *out, const LumeqCurve *curve)
     }
 }
 
-/* The tiles' curves are interpolated between the nodes of cells. */
+/* The mean of the tiles' curves, interpolated between cells. */
 static uint32_t tiles_curve_at(const LumeqCurve *curve, uint32_t bin)
 {
     const CurveParams *p = &curve->params;

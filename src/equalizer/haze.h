@@ -1,8 +1,8 @@
 /*
  * Measures how hazy a picture is, and the colour of the haze. Haze lightens shadows: in a clear
- * picture, at least a quarter of the places with detail have samples much darker than those around
- * them. Haze also tints everything, so its colour is the one that nearly all places share. One
- * definition for C and CUDA.
+ * picture, at least a quarter of the places with detail have samples much darker than their
+ * surroundings. Haze also tints everything, so nearly all places share its colour. One definition
+ * for C and CUDA.
  *
  * The backends find two percentiles and the means of evenly spaced samples in each cell of a
  * grid over the metered picture. haze_of() and haze_tint() turn them into a few numbers.
@@ -44,7 +44,7 @@ CURVE_INLINE uint8_t haze_mean(uint32_t sum, int depth)
 
 /* The effect of haze on colours. */
 typedef struct HazeTint {
-    int32_t of[2]; /* its own colour: distance of Cb and Cr from gray per code of luma, Q16 */
+    int32_t of[2]; /* the haze's colour: distance of Cb and Cr from gray per code of luma, Q16 */
     int32_t lost;  /* to restore other colours, multiply them by 1 + this, Q16, at most 1 */
 } HazeTint;
 
@@ -75,13 +75,13 @@ CURVE_INLINE int haze_is_cleared(HazeTint tint)
     return tint.of[0] || tint.of[1] || tint.lost;
 }
 
-/* The strongest tint to remove. Stronger colours are not the haze's alone: water stays blue. */
+/* The strongest tint to remove. A stronger colour is not the haze's alone: for example, water. */
 #define HAZE_TINT_MOST (65536 * 25 / 100)
 
 /* Colours are strengthened up to this distance from gray, in codes of 8 bits. */
 #define HAZE_PALE 40
 
-/* The first column or row of a cell; `size` for the one after the last. */
+/* The first column or row of a cell; `size` for the cell after the last. */
 CURVE_INLINE int measure_cell_start(int size, int cell, int cells)
 {
     return (int)((int64_t)size * cell / cells);
@@ -95,8 +95,8 @@ CURVE_INLINE int haze_place(int size, int cell, int cells, int i)
     return from + length * (2 * i + 1) / (2 * HAZE_SIDE);
 }
 
-/* A place between the middles of two neighbouring cells: the first cell, and how far the place is
- * from its middle, in 256ths of the way to the second one's. */
+/* A place between the middles of two neighbouring cells: the first cell, and the distance from its
+ * middle, in 256ths of a cell. */
 typedef struct HazePlace {
     int32_t cell, part;
 } HazePlace;
@@ -124,7 +124,7 @@ CURVE_INLINE int32_t haze_gain(int32_t from, int32_t to, int32_t part)
     return (256 * from + (to - from) * part) >> 8;
 }
 
-/* Clears a code. */
+/* Removes haze from a luma code. */
 CURVE_INLINE int32_t haze_lined(int32_t code, int32_t black, int32_t light, int32_t gain)
 {
     const int32_t far = code < light ? light - code : 0, above = code > black ? code - black : 0;
@@ -148,8 +148,8 @@ CURVE_INLINE int32_t haze_lifted(int32_t code, int32_t black, int32_t range, int
 
 /*
  * Returns the light of shadows as a share of the light around them, Q16: the first quartile of the
- * cells with detail, or 0 if these are few. `cells` cover the part `meter` (width 0: all) of a
- * frame of this size; only cells in `active` count. `black` is a code of 8 bits.
+ * cells with detail, or 0 if few cells have detail. `cells` cover the part `meter` (width 0: all)
+ * of a frame of this size; only cells in `active` count. `black` is a code of 8 bits.
  */
 uint32_t haze_of(const HazeCell *cells, int width, int height, const LumeqRect *meter, int black,
                  const LumeqRect *active);

@@ -171,12 +171,11 @@ static int follow(LumeqHistory *h, const LumeqMeasure *m, const LumeqMoment *mom
     const int ret = lumeq_follow(&frame, before, now, &h->work, &h->ready);
     if (ret < 0)
         return ret;
-    h->ready->past = 1; /* like lumeq_process() */
+    h->ready->past = 1; /* lumeq_apply() may get one previous frame */
     h->last = !h->last;
     return 0;
 }
 
-/* Checks that the measure has the tiles and the meter of the parameters. */
 static int check_measure(const LumeqHistory *h, const LumeqMeasure *m)
 {
     if (m->pending || !m->valid)

@@ -1,7 +1,5 @@
-/*
- * LumeqHistory turns measures into curves. Without lookahead, history.c does that frame by frame,
- * as for lumeq_process(); with lookahead, rule/plan.c does.
- */
+/* LumeqHistory turns measures into curves. Without lookahead, history.c makes them frame by frame;
+ * with lookahead, rule/plan.c makes them. */
 #ifndef LUMEQ_HISTORY_H
 #define LUMEQ_HISTORY_H
 
@@ -30,9 +28,9 @@ typedef struct LumeqFollow {
     int past; /* number of previous frames that the filter may use */
 } LumeqFollow;
 
-/* Makes a frame's curve from `before`, the history before it, and fills in `now`, the history after
- * it, whose clock and params the caller has set. `work` is scratch memory. Error: MEMORY, with a
- * sentence in lumeq_error_text(). */
+/* Makes a frame's curve from the history before the frame. Fills in `now`, the history after it;
+ * the caller has set its clock and params. `work` is scratch memory. Error: MEMORY, with a sentence
+ * in lumeq_error_text(). */
 int lumeq_follow(const LumeqFollow *frame, const LumeqPast *before, LumeqPast *now, CurveWork *work,
                  LumeqCurve **curve);
 

@@ -23,11 +23,11 @@
 
 /* Tables of the filter. Samples stay unchanged where the curve does not lift. */
 typedef struct LiftTables {
-    /* By code: the output code, Q8, in the low 16 bits; in the high ones, the signed difference to
-     * the next code's. */
+    /* By code. Low 16 bits: the output code, Q8. High 16 bits: the signed difference to the next
+     * output code. */
     uint32_t node[LIFT_CODES];
-    /* By code: a quarter of the tolerance, Q6, in the low 16 bits; in the high ones, the maximum
-     * distance by which a previous frame's sample moves this one, Q6. */
+    /* By code. Low 16 bits: a quarter of the tolerance, Q6. High 16 bits: the maximum distance by
+     * which a previous frame's sample moves this frame's, Q6. */
     uint32_t tolerance[LIFT_CODES];
     uint16_t chroma[LIFT_CODES]; /* by mean luma: a quarter of chroma's tolerance, Q6 */
     int32_t luma_on, chroma_on;  /* true if any entry of `tolerance`, or of `chroma`, is not 0 */
@@ -66,8 +66,8 @@ LIFT_INLINE int32_t lift_near(int32_t noise)
     return noise * 75 / 32;
 }
 
-/* Sets everything but the tables; `noise` is lift_noise(), `filtered` lift_filtered(), `past` the
- * number of previous frames. */
+/* Sets the members from `noisy` on. `noise` is lift_noise(), `filtered` is lift_filtered(), and
+ * `past` is the number of previous frames. */
 LIFT_INLINE void lift_constants(LiftTables *t, int32_t noise, int32_t filtered, int32_t past)
 {
     t->noisy = filtered > 0;
@@ -125,9 +125,8 @@ LIFT_INLINE uint32_t lift_chroma(uint32_t gain)
 /* The rule for chroma gains in lifted pictures. Chroma takes LIFT_COLOUR of luma's gain, at most a
  * factor of 7.9, because 8 would overflow the 16 bits of the CPU's vectors. Scaling starts at one
  * code above black and is complete at 4; with one code of noise or more, at 2 and 6. The colour of
- * a void, such as a night sky, is mostly noise. Therefore, as `voids` (Q16) approaches 1, the
- * factor falls to 2, and the two limits move to 1 and 8 or, with one code of noise or more, to
- * those of pictures not lifted. */
+ * a void, such as a night sky, is mostly noise. So, as `voids` (Q16) approaches 1, the factor falls
+ * to 2, and scaling is complete later. */
 LIFT_INLINE CurveGainRule lift_gain_rule(int32_t noise, uint32_t voids, int hdr)
 {
     const int32_t one = (int32_t)CURVE_GAIN_ONE, part = noise < 64 ? noise : 64; /* 64ths */
@@ -143,9 +142,8 @@ LIFT_INLINE CurveGainRule lift_gain_rule(int32_t noise, uint32_t voids, int hdr)
     return rule;
 }
 
-/* Samples up to the floor must not get darker, and samples from the ceiling on not lighter (codes
- * of the picture's depth), so that tones between black and white stay between them. Otherwise grain
- * one code above black would drown in black, and dither would lift a code below white to white. */
+/* Samples up to the floor must not get darker, and samples from the ceiling on must not get
+ * lighter, so that tones between black and white stay between them. In codes of `depth` bits. */
 LIFT_INLINE uint32_t lift_floor(int32_t black, int32_t depth)
 {
     return (uint32_t)black + (1u << (depth - 8));

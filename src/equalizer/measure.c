@@ -256,7 +256,6 @@ static void check_sum(ByteReader *r, const uint32_t *hist, size_t bins, int64_t 
     r->bad |= sum > (uint64_t)most;
 }
 
-/* Reads the noise profile, and checks the number of blocks against noise_rows(). */
 static void take_noise(ByteReader *r, const MeasureShape *s, NoiseProfile *noise)
 {
     const NoiseRows rows = noise_rows(s->width, s->height);

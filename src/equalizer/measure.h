@@ -27,7 +27,7 @@ MeasureShape lumeq_measure_shape(const LumeqParams *params, const LumeqImage *im
 /* An image of that format, without planes. */
 LumeqImage lumeq_shape_image(const MeasureShape *shape);
 
-/* Write and read a shape without its meter; reading sets `bad` if it is invalid. */
+/* Write and read a shape without its meter. Reading sets r->bad if the shape is invalid. */
 void lumeq_put_shape(ByteWriter *w, const MeasureShape *shape);
 MeasureShape lumeq_take_shape(ByteReader *r);
 
@@ -36,8 +36,8 @@ LumeqMeasureJob lumeq_measure_job(const LumeqMeasure *measure, const LumeqParams
                                   const LumeqClock *clock, const LumeqImage *in,
                                   const LumeqImage *previous, const LumeqSync *sync);
 
-/* Allocates the counts of this shape; the measure is invalid until they are filled. On MEMORY it
- * stays unchanged. */
+/* Allocates counts of this shape, and marks the measure as invalid. On MEMORY, the measure stays
+ * unchanged. */
 int lumeq_measure_prepare(LumeqMeasure *measure, const MeasureShape *shape);
 
 #endif

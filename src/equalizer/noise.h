@@ -3,8 +3,8 @@
  * with the same blocks of the previous frame. One definition for C and CUDA, in integers.
  *
  * The profile counts blocks by brightness and, if they are still, by the difference of their
- * samples from the previous frame. noise_of() turns these counts into noise. Only some rows of
- * blocks are used: a few hundred blocks suffice.
+ * samples from the previous frame. noise_of() turns these counts into noise. A few hundred blocks
+ * suffice, so only some rows of blocks are used.
  */
 #ifndef LUMEQ_NOISE_H
 #define LUMEQ_NOISE_H

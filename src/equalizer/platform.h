@@ -15,7 +15,7 @@ static inline size_t padded(size_t size)
 void *lumeq_alloc(size_t size);
 void lumeq_free(void *memory);
 
-/* Cores that this process may use, at least 1: a cluster's scheduler may allot it only some. */
+/* The number of cores that this process may use, at least 1. */
 int lumeq_core_count(void);
 
 #endif

@@ -40,8 +40,8 @@ CURVE_INLINE uint32_t reference_code(uint32_t code, uint32_t sum, uint32_t first
     return code > first ? reference_rounded(sum - base, scale) : 0;
 }
 
-/* CLAHE: the count of a tile's cell after clipping. `excess` is what all the tile's cells have
- * above the limit. It is spread evenly; the remainder goes to evenly spaced cells, one each. */
+/* CLAHE: the count of a tile's cell after clipping. `excess`: the sum of the tile's counts above
+ * the limit. It is spread evenly; evenly spaced cells get one more each for the remainder. */
 CURVE_INLINE uint32_t reference_clipped(uint32_t cell, uint32_t count, uint32_t limit,
                                         uint32_t excess)
 {

@@ -20,8 +20,8 @@
 #define CURVE_GAIN_ONE 4096u /* 1.0 of a chroma gain */
 
 /* Shares of luma's gain that chroma takes, above and below 1, and the maximum gain. In SDR the
- * share below 1 is smaller: where the curve darkens, it mostly removes haze, which brings colours
- * out. In HDR, a smaller share would shift hues. */
+ * share below 1 is smaller, because darkening mostly removes haze and so brings out colours. In
+ * HDR, a smaller share would shift hues. */
 #define CURVE_GAIN_SHARE (CURVE_GAIN_ONE * 3 / 4)
 #define CURVE_LOSS_SHARE (CURVE_GAIN_ONE / 4)
 #define CURVE_GAIN_MOST (CURVE_GAIN_ONE * 9 / 5)
@@ -29,8 +29,8 @@
 /* Minimum share of its chroma that a colour at the edge of R'G'B' keeps. */
 #define CURVE_GAIN_KEPT (CURVE_GAIN_ONE * 7 / 8)
 
-/* Luma above black, in codes of 8 bits: up to DARK chroma stays unchanged, since it is mostly
- * noise; from LIGHT on it takes its whole share. */
+/* Luma above black, in codes of 8 bits. Up to DARK, chroma is mostly noise and stays unchanged;
+ * from LIGHT on, it takes its whole share. */
 #define CURVE_GAIN_DARK 6
 #define CURVE_GAIN_LIGHT 32
 
@@ -50,9 +50,9 @@ CURVE_INLINE uint32_t curve_node(uint32_t curve)
 /* One half: added to a code with 8 fraction bits before truncation, it rounds the code. */
 #define CURVE_ROUND 128u
 
-/* The number to add for dither, instead of CURVE_ROUND: one of 64 thresholds in the order of
- * Bayer's 8x8 matrix, so that neighbours differ most. Each frame advances them by 25, about 64 over
- * the square of the golden ratio, which spreads each sample's thresholds evenly over time. */
+/* The dither to add instead of CURVE_ROUND: one of 64 thresholds in the order of Bayer's 8x8
+ * matrix. Each frame advances the thresholds by 25, about 64 / (golden ratio)^2, so a sample's
+ * thresholds are spread evenly over time. */
 CURVE_INLINE uint32_t curve_dither(uint32_t x, uint32_t y, uint32_t frame)
 {
     const uint32_t a = x ^ y;
@@ -61,10 +61,8 @@ CURVE_INLINE uint32_t curve_dither(uint32_t x, uint32_t y, uint32_t frame)
     return ((order + 25 * frame) & 63) * 4 + 2;
 }
 
-/*
- * The output of code number `part` of the 2^fraction codes of a bin, interpolated from the bin's
- * node to the next, and at most `last`, the last code. `add` is CURVE_ROUND or curve_dither().
- */
+/* Interpolates the output of code number `part` of a bin's 2^fraction codes, from the bin's node to
+ * the next. `last` is the last code; `add` is CURVE_ROUND or curve_dither(). */
 CURVE_INLINE uint32_t curve_between(uint32_t node, uint32_t next, uint32_t part, int fraction,
                                     uint32_t add, uint32_t last)
 {
@@ -83,11 +81,8 @@ CURVE_INLINE CurveGainRule curve_gain_rule(int hdr)
     return rule;
 }
 
-/*
- * The gain of chroma whose luma `in` changes by the factor `ratio`, in units of 1 / CURVE_GAIN_ONE.
- * Luma is counted from black, in 256ths of codes of 8 bits. Applying luma's gain to all of R'G'B'
- * would keep hue and saturation; chroma takes a share of it.
- */
+/* The gain of chroma whose luma `in` changes by the factor `ratio`, in units of 1 / CURVE_GAIN_ONE.
+ * Luma is counted from black, in 256ths of codes of 8 bits. */
 CURVE_INLINE uint32_t curve_gain_by(int32_t in, int32_t ratio, CurveGainRule rule)
 {
     if (in <= rule.dark)
@@ -101,7 +96,7 @@ CURVE_INLINE uint32_t curve_gain_by(int32_t in, int32_t ratio, CurveGainRule rul
     return gain < rule.most ? gain : rule.most;
 }
 
-/* The same for luma that changes from `in` to `out`. */
+/* As curve_gain_by(), for luma that changes from `in` to `out`. */
 CURVE_INLINE uint32_t curve_gain(int32_t in, int32_t out, CurveGainRule rule)
 {
     if (in <= rule.dark)
@@ -110,8 +105,8 @@ CURVE_INLINE uint32_t curve_gain(int32_t in, int32_t out, CurveGainRule rule)
     return curve_gain_by(in, ratio, rule);
 }
 
-/* The gain of chroma, and luma before and after: above black, in 256ths of codes of 8 bits. `free`
- * is curve_free() at the depth of the chroma, if computed, else 0. */
+/* `gain`: of chroma. `from`, `to`: luma before and after, above black, in 256ths of codes of 8
+ * bits. `free`: curve_free() at the depth of the chroma; 0: not computed. */
 typedef struct __attribute__((aligned(8))) CurveGain {
     uint16_t gain, from, to, free;
 } CurveGain;
@@ -135,13 +130,10 @@ CURVE_INLINE CurveLegal curve_legal(int depth, int limited)
     return legal;
 }
 
-/*
- * If luma rises, limits the gain so that the component `chroma`, relative to gray, does not drive
- * B' or R' out of range; the gain may then be below 1. B' differs from luma by 15/8 of Cb (1.77 to
- * 1.88, depending on the matrix), R' by a smaller multiple of Cr. A colour that is already out of
- * range counts as one at the edge. At least CURVE_GAIN_KEPT remains; curve_bounded() makes room for
- * that. `from` and `to`: luma before and after.
- */
+/* If luma rises, limits the gain so that the component `chroma`, relative to gray, does not drive
+ * B' or R' out of range. The limit is at least CURVE_GAIN_KEPT. B' differs from luma by 15/8 of Cb
+ * (1.77 to 1.88, depending on the matrix), R' by a smaller multiple of Cr. A colour that is already
+ * out of range counts as one at the edge. `from` and `to`: luma before and after. */
 CURVE_INLINE uint32_t curve_within(uint32_t gain, int32_t chroma, uint32_t from, uint32_t to,
                                    uint32_t range)
 {
@@ -155,12 +147,10 @@ CURVE_INLINE uint32_t curve_within(uint32_t gain, int32_t chroma, uint32_t from,
     return end > CURVE_GAIN_KEPT ? end : CURVE_GAIN_KEPT;
 }
 
-/*
- * Limits the rise of luma over a colour, so that the share CURVE_GAIN_KEPT of the colour stays in
- * range. Thus a blue that gets lighter stays blue. The limit sets in gradually, from half
- * of the colour's reach below it on. `from` and `to`: luma above black, before and after; `far`:
- * how far the larger chroma component is above gray. All are in 256ths of codes of 8 bits.
- */
+/* Limits the rise of luma over a colour, so that the share CURVE_GAIN_KEPT of the colour stays in
+ * range. Thus a blue that gets lighter stays blue. The limit sets in gradually. `from` and `to`:
+ * luma above black, before and after; `far`: how far the larger chroma component is above gray. All
+ * are in 256ths of codes of 8 bits. */
 CURVE_INLINE uint32_t curve_bounded(uint32_t from, uint32_t to, uint32_t far, uint32_t range)
 {
     const uint32_t reach = 15 * far / 8, kept = reach - reach / 8, soft = reach / 2;
@@ -174,7 +164,7 @@ CURVE_INLINE uint32_t curve_bounded(uint32_t from, uint32_t to, uint32_t far, ui
     return bounded < to ? bounded : to;
 }
 
-/* The same for a sample, in codes of `depth` bits; `chroma`: the larger component. */
+/* As curve_bounded(), for a sample in codes of `depth` bits. `chroma`: the larger component. */
 CURVE_INLINE uint32_t curve_bounded_code(uint32_t in, uint32_t out, uint32_t chroma, int depth,
                                          uint32_t black, uint32_t range)
 {
@@ -187,7 +177,7 @@ CURVE_INLINE uint32_t curve_bounded_code(uint32_t in, uint32_t out, uint32_t chr
     return (black + bounded + (1u << up >> 1)) >> up;
 }
 
-/* True if a cell's luma rises by two codes or more; smaller rises lose no colour. */
+/* True if luma rises by two codes or more; smaller rises lose no colour. */
 CURVE_INLINE int curve_is_raised(CurveGain over)
 {
     return over.to >= over.from + 2 * 256;

@@ -29,7 +29,7 @@ static size_t size_of(const void *caller, size_t own)
     size_t size;
     memcpy(&size, caller, sizeof(size));
     if (!size)
-        return own; /* 0 means the struct of version 1.0, which is that of this version */
+        return own; /* 0: version 1.0, which has the same structs */
     return size > LARGEST_STRUCT || size % sizeof(size) ? 0 : size;
 }
 
@@ -148,8 +148,8 @@ CurveParams lumeq_curve_params(const LumeqParams *params, const LumeqImage *imag
     curve.limit = (int32_t)params->limit;
     curve.reference = reference;
     curve.transfer = reference ? LUMEQ_TRANSFER_SDR : (int32_t)params->transfer;
-    /* Tiles scale chroma by the gain of luma's codes. In PQ, that would be further from SDR's
-     * colours than unchanged chroma. */
+    /* Tiles scale chroma by the gain of luma's codes. In PQ, unchanged chroma is closer to the
+     * colours of SDR. */
     const int scales = !lumeq_has_tiles(params) || curve.transfer != LUMEQ_TRANSFER_PQ;
     curve.chroma = curved && scales && params->chroma == LUMEQ_CHROMA_SCALE;
     curve.dither = curved && params->dither;
@@ -170,7 +170,7 @@ CurveParams lumeq_curve_params(const LumeqParams *params, const LumeqImage *imag
             curve.denoise = 0;
     }
     if (curve.alpha < 1)
-        curve.alpha = 1; /* 0, from rounding with a long time constant, would stop the curve */
+        curve.alpha = 1; /* 0 would stop the curve */
     return curve;
 }
 

@@ -11,16 +11,13 @@
 #include "equalizer/tiles.h"
 #include "lumeq/lumeq.h"
 
-/* Copies the caller's struct, which begins with its size, into this version's of `to_size` bytes;
- * missing members become 0. Error: ARGUMENT, with a sentence, if that size is invalid or unknown
- * members are not 0.
- */
+/* Copies the caller's struct, which begins with its size, into this version's of `to_size` bytes.
+ * Missing members become 0. Error: ARGUMENT if the size is invalid or unknown members are not 0. */
 int lumeq_take_struct(void *to, size_t to_size, const void *from, const char *name);
 
 #define LUMEQ_TAKE(Struct, to, from) lumeq_take_struct((to), sizeof(Struct), (from), #Struct)
 
-/* Copies to the caller's struct, as far as it reaches, and keeps its size. Error: ARGUMENT if that
- * size is invalid. */
+/* Copies to the caller's struct, as far as it reaches. Error: ARGUMENT if its size is invalid. */
 int lumeq_give_struct(void *to, const void *from, size_t from_size);
 
 /* Position in a stream. Zero: its beginning. */

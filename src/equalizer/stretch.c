@@ -27,8 +27,8 @@
 /* About this many samples are measured per frame; rows of larger frames are skipped. */
 #define ENOUGH_SAMPLES (1 << 18)
 
-/* Outliers share a margin at each end of the output, one MARGINth of all codes. NEAR() is its part
- * for codes within one window length of the window, such as a small hot spot. */
+/* Outliers share a margin at each end of the output, one MARGINth of all codes. NEAR() is the part
+ * of a margin for codes within one window length of the window, such as a small hot spot. */
 #define MARGIN 16
 #define NEAR(margin) ((margin)*3 / 4)
 

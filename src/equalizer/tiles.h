@@ -80,15 +80,14 @@ typedef struct __attribute__((aligned(16))) TileTables {
 void lumeq_tile_grid(TileGrid *grid, int width, int height, int tiles_x, int tiles_y,
                      const CurveParams *curve, double clip);
 
-/* Computes the curves of all tiles from their counts and those of their padding (NULL: no padding):
- * tables, result and history. `frame` is the result of the whole picture. */
+/* Computes all tiles' curves from their counts and the counts of their padding (NULL: no padding).
+ * Fills in the tables and the result. `frame` is the result of the whole picture. */
 void lumeq_tile_curves(const TileGrid *grid, uint32_t (*hist)[TILE_CELLS],
                        uint32_t (*padding)[TILE_CELLS], const CurveResult *frame,
                        const TileResult *before, TileResult *result, TileTables *tables);
 
-/* The same for curves that were made elsewhere: lumeq_tile_begin() finds the tiles that are used,
- * and lumeq_tile_add() adds a tile (`left`: its counts without bars). The caller keeps the
- * history. */
+/* For curves that were made elsewhere: lumeq_tile_begin() finds the tiles that are used, and
+ * lumeq_tile_add() adds a tile. `left`: its counts without bars. The caller keeps the history. */
 void lumeq_tile_begin(const TileGrid *grid, const BarsState *bars, TileResult *result,
                       TileTables *tables);
 void lumeq_tile_add(const TileGrid *grid, int tile, const uint32_t *left, const uint32_t *curve,
@@ -235,8 +234,7 @@ CURVE_INLINE uint32_t tile_reference_code(const uint32_t codes[4], float part_x,
     return value >= 255.0f ? 255 : (uint32_t)(int)value;
 }
 
-/* An entry of TileTables, truncated, so that rounding it gives the same code as rounding the curve.
- */
+/* An entry of TileTables: truncated, because rounding twice could change the code. */
 CURVE_INLINE uint32_t tile_node(uint32_t curve)
 {
     return curve >> 8;

@@ -27,12 +27,10 @@ struct LumeqCurve {
 LumeqCurve *lumeq_curve_new(const MeasureShape *shape, const CurveParams *params,
                             const TileGrid *grid);
 
-/* Copies a frame's result and, with a grid, the sums of its tiles. The caller fills in the tables.
- */
+/* Copies a frame's result and, with a grid, its tiles' sums. The caller fills in the tables. */
 void lumeq_curve_take(LumeqCurve *curve, const CurveResult *result, const TileResult *tiles);
 
-/* The change of the smoothed curve, summed over bins; 0 without a history and with the reference.
- */
+/* The change of the smoothed curve, summed over bins; 0 without a history or in the reference. */
 uint64_t lumeq_curve_moved(const CurveParams *params, const CurveResult *before,
                            const CurveResult *result);
 
