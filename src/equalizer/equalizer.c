@@ -43,11 +43,11 @@ struct LumeqEqualizer {
     LumeqParams params;
 
     int batch; /* maximum number of frames that are launched together */
-    /* A ring of `size` frames. `first` is the oldest of the `in_flight` frames; the slot before it
-     * holds the frame received last. */
+    /* A ring of `size` frames. `first` is the oldest of the `in_flight` frames; the slot before
+     * `first` holds the frame received last. */
     Flight flights[SLOTS + 1];
     int size, first, in_flight;
-    int begun, written; /* on a GPU: frames in flight whose measuring, or writing, has begun */
+    int begun, written; /* on a GPU: numbers of frames whose measuring or writing has begun */
     int flushing;
 
     CurveWork work;
@@ -57,7 +57,7 @@ struct LumeqEqualizer {
     /* For lumeq_process_pixels(): planes of two inputs, used alternately, and of the output. */
     LumeqImage planes[3];
     int last_planes;     /* index of the last picture's planes */
-    int has_last_planes; /* the last picture was the previous frame */
+    int has_last_planes; /* these planes hold the previous frame */
 
     double opened_us;
     char error[LUMEQ_ERROR_SIZE];
@@ -335,7 +335,7 @@ static int equalize_on_cpu(LumeqEqualizer *eq, Flight *f)
     return ret;
 }
 
-/* The CPU finishes the frames in flight. The history skips frames that it cannot take over. */
+/* Finishes the frames in flight. The history skips frames that the CPU cannot take over. */
 static int finish_on_cpu(LumeqEqualizer *eq)
 {
     int ret = 0;
@@ -400,7 +400,6 @@ static int make_curve(LumeqEqualizer *eq, Flight *f, int wait)
     return ret < 0 ? ret : compute_curve(eq, f);
 }
 
-/* Starts to write frames whose curves are made. */
 static int write_batch(LumeqEqualizer *eq, int first, int end)
 {
     LumeqApplyJob jobs[LUMEQ_MAX_BATCH];
@@ -450,7 +449,7 @@ static void leave(LumeqEqualizer *eq, Flight *f)
     f->pending = NULL;
 }
 
-/* The GPU finishes the frames in flight, and frees their memory. */
+/* Waits until the GPU has finished the frames in flight, and frees their memory. */
 static int land_all(LumeqEqualizer *eq)
 {
     int ret = begin_frames(eq);
@@ -464,8 +463,8 @@ static int land_all(LumeqEqualizer *eq)
     return ret;
 }
 
-/* Replaces the GPU by the CPU, which equalizes all unfinished frames. A GPU that is not lost
- * finishes its frames first. Its backend stays open because its memory is still in use. */
+/* Replaces the GPU by the CPU, which equalizes all unfinished frames. If the GPU is not lost, it
+ * finishes its frames first. The GPU's backend stays open, because its memory is still in use. */
 static int switch_to_cpu(LumeqEqualizer *eq, int lost)
 {
     char reason[LUMEQ_ERROR_SIZE];
@@ -521,7 +520,6 @@ static int begin(LumeqEqualizer *eq, Flight *f)
     return ret;
 }
 
-/* The GPU finishes the oldest frame. */
 static int finish_oldest(LumeqEqualizer *eq, Flight *f, int wait)
 {
     int ret = eq->flushing || !eq->begun ? begin_frames(eq) : 0;

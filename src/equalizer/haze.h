@@ -51,7 +51,7 @@ typedef struct HazeTint {
 /* The haze of a frame, or its mean over an epoch. */
 typedef struct HazeState {
     HazeTint tint;                                    /* to remove */
-    uint32_t local;                                   /* share of the clearing by cells, Q16 */
+    uint32_t local;                                   /* share of haze_clear() to apply, Q16 */
     uint32_t low[MEASURE_CELLS], mean[MEASURE_CELLS]; /* as in HazeCell, Q8 */
     uint32_t veil[MEASURE_CELLS];                     /* haze_veil() of the cells, Q8 */
 } HazeState;
@@ -118,7 +118,6 @@ CURVE_INLINE HazePlace haze_between(int at, uint32_t step, int cells)
     return found;
 }
 
-/* Interpolates between the gains of two neighbours. */
 CURVE_INLINE int32_t haze_gain(int32_t from, int32_t to, int32_t part)
 {
     return (256 * from + (to - from) * part) >> 8;
@@ -134,23 +133,21 @@ CURVE_INLINE int32_t haze_lined(int32_t code, int32_t black, int32_t light, int3
     return code > black ? kept : code;
 }
 
-/* Lifts a code of `depth` bits between black and white (`range` codes apart), mostly in the middle.
- * Just above black, it multiplies the distance from black by 1 + lift (Q15) * range / 2^depth. */
+/* Lifts a code of `depth` bits, mostly in the middle between black and white. `range`: codes from
+ * black to white. `lift`: Q15. */
 CURVE_INLINE int32_t haze_lifted(int32_t code, int32_t black, int32_t range, int32_t lift,
                                  int depth)
 {
     const int32_t above = code > black ? code - black : 0, left = above < range ? range - above : 0;
     const uint32_t shares = (((uint32_t)above << 15 >> depth) * ((uint32_t)left << 15 >> depth));
-    const int32_t product = (int32_t)((shares >> 14) + 1) >> 1; /* Q15, rounded as in vectors */
+    const int32_t product = (int32_t)((shares >> 14) + 1) >> 1; /* Q15; rounds like vector code */
     const int32_t more = ((product * lift >> 14) + 1) >> 1;
     return code + (((more << depth) + (1 << 14)) >> 15);
 }
 
-/*
- * Returns the light of shadows as a share of the light around them, Q16: the first quartile of the
+/* Returns the light of shadows as a share of the light around them, Q16: the first quartile of the
  * cells with detail, or 0 if few cells have detail. `cells` cover the part `meter` (width 0: all)
- * of a frame of this size; only cells in `active` count. `black` is a code of 8 bits.
- */
+ * of a frame of this size; only cells in `active` count. `black` is a code of 8 bits. */
 uint32_t haze_of(const HazeCell *cells, int width, int height, const LumeqRect *meter, int black,
                  const LumeqRect *active);
 
@@ -164,7 +161,7 @@ HazeTint haze_tint(const HazeCell *cells, int width, int height, const LumeqRect
 int32_t haze_common(int32_t *values, size_t count, size_t percent, int32_t to);
 
 /* Returns the darkest code that haze leaves in a cell, Q8: half way from `low` to the darkest
- * component of R'G'B', since haze has little colour. */
+ * component of R'G'B'. */
 uint32_t haze_veil(const HazeCell *cell);
 
 /* Returns how to clear a frame by cells. `share`: part of the gain to apply, Q16; `nodes`: the

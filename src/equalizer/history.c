@@ -101,8 +101,8 @@ static int same_target(const LumeqParams *a, const LumeqParams *b)
            a->transfer == b->transfer && a->brightness == b->brightness && a->gamma == b->gamma;
 }
 
-/* After a change of parameters, replaces the curve at once instead of smoothing it: users expect to
- * see their changes, even while paused. `before`: the parameters of the previous frame. */
+/* After a change of parameters, replaces the curve instead of smoothing it, so that users see the
+ * change at once. `before`: the parameters of the previous frame. */
 static void change_params(CurveParams *curve, const LumeqParams *before, const LumeqParams *now)
 {
     const int counts = before->bars == now->bars && same_meter(&before->meter, &now->meter);
@@ -158,7 +158,7 @@ void lumeq_pass_over(const LumeqImage *image, const LumeqPast *before, LumeqPast
     now->state.tiles.tiles_x = now->state.tiles.tiles_y = now->state.tiles.depth = 0;
 }
 
-/* The next curve of a history without lookahead. */
+/* Makes the next curve without lookahead. */
 static int follow(LumeqHistory *h, const LumeqMeasure *m, const LumeqMoment *moment)
 {
     static const LumeqClock beginning;

@@ -20,7 +20,6 @@ typedef struct LumeqPast {
 /* Copies a history, without members that are undefined. */
 void lumeq_copy_past(LumeqPast *to, const LumeqPast *from);
 
-/* A frame that needs its curve. */
 typedef struct LumeqFollow {
     const LumeqMeasure *measure; /* finished, with the counts that the parameters need */
     int discontinuity;           /* ignore the history before the frame, except for its clock */
@@ -40,7 +39,7 @@ void lumeq_pass_over(const LumeqImage *image, const LumeqPast *before, LumeqPast
 struct LumeqHistory {
     LumeqParams params; /* of the next frame */
     int ended;          /* the stream has ended; the next put begins a new one */
-    LumeqPlan *plan;    /* NULL: no lookahead; only then the members below are used */
+    LumeqPlan *plan;    /* NULL: no lookahead. The members below are unused with lookahead. */
     LumeqPast pasts[2];
     int last;          /* index in `pasts` of the history after the previous frame */
     LumeqCurve *ready; /* the curve to return next; NULL: none yet */

@@ -45,8 +45,7 @@ LIFT_INLINE int32_t lift_clamp(int32_t value, int32_t low, int32_t high)
 }
 
 /* The noise that the filter assumes, in 64ths of a code: the measured noise times the darkness of
- * the picture (Q16), at most 16 codes. Noise up to half a code counts as 0, from one code on it
- * counts fully, and in between linearly. */
+ * the picture (Q16), at most 16 codes. Noise up to half a code counts as 0. */
 LIFT_INLINE int32_t lift_noise(uint32_t dark, uint32_t noise)
 {
     const uint64_t weighed = (uint64_t)dark * noise >> 16;
@@ -54,7 +53,7 @@ LIFT_INLINE int32_t lift_noise(uint32_t dark, uint32_t noise)
     return lift_clamp(2 * (n - 32), 0, n);
 }
 
-/* The part of the noise to filter: the share `denoise` (Q16). */
+/* `denoise`: the share of the noise to filter, Q16. */
 LIFT_INLINE int32_t lift_filtered(int32_t noise, uint32_t denoise)
 {
     return (int32_t)((uint32_t)noise * denoise >> 16);
@@ -78,7 +77,7 @@ LIFT_INLINE void lift_constants(LiftTables *t, int32_t noise, int32_t filtered, 
     t->edge = (t->alone ? 16 : 8) * 64 - 32 + 4 * filtered;
 }
 
-/* 64 times 2 / sqrt(1 + past): the remaining noise, relative to that with three previous frames. */
+/* The noise left after averaging with `past` previous frames, in 64ths of that left after three. */
 LIFT_INLINE int32_t lift_left(int32_t past)
 {
     return past == 0 ? 128 : past == 1 ? 91 : past == 2 ? 74 : 64;
@@ -110,9 +109,8 @@ LIFT_INLINE uint32_t lift_tolerance(const uint32_t *nodes, int code, int black, 
     return lift_tolerance_of(lift_slope(nodes, i), filtered, lift_left(past));
 }
 
-/* The share of luma's gain above 1 that chroma takes, Q12. In pairs of a dark and a light
- * photograph of the same scene (the LOL set), the light one has about 0.8 times as much colour in
- * proportion to its light. */
+/* The share of luma's gain above 1 that chroma takes, Q12. In well-lit photographs, colour is
+ * weaker in proportion to light than in dark photographs of the same scene. */
 #define LIFT_COLOUR ((int32_t)CURVE_GAIN_ONE * 85 / 100)
 
 /* An entry of LiftTables.chroma, for luma with this gain, Q12. */

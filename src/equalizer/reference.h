@@ -41,7 +41,7 @@ CURVE_INLINE uint32_t reference_code(uint32_t code, uint32_t sum, uint32_t first
 }
 
 /* CLAHE: the count of a tile's cell after clipping. `excess`: the sum of the tile's counts above
- * the limit. It is spread evenly; evenly spaced cells get one more each for the remainder. */
+ * the limit. The excess is spread evenly; the remainder goes to evenly spaced cells. */
 CURVE_INLINE uint32_t reference_clipped(uint32_t cell, uint32_t count, uint32_t limit,
                                         uint32_t excess)
 {

@@ -1,7 +1,4 @@
-/*
- * Arithmetic of single samples of luma and chroma, for all backends, in integers and in the common
- * subset of C and CUDA.
- */
+/* Arithmetic of single samples of luma and chroma, in integers. One definition for C and CUDA. */
 #ifndef LUMEQ_SAMPLES_H
 #define LUMEQ_SAMPLES_H
 
@@ -13,8 +10,8 @@
 #define CURVE_INLINE static inline
 #endif
 
-/* Fraction bits of table nodes: together with the 16 bits of the deepest code and the 4 bits of a
- * position between two bins, they fit in 32. */
+/* Fraction bits of table nodes. With 16 bits of the deepest code and 4 bits of a position between
+ * two bins, they fit in 32 bits. */
 #define CURVE_NODE_BITS 8
 
 #define CURVE_GAIN_ONE 4096u /* 1.0 of a chroma gain */
@@ -131,9 +128,9 @@ CURVE_INLINE CurveLegal curve_legal(int depth, int limited)
 }
 
 /* If luma rises, limits the gain so that the component `chroma`, relative to gray, does not drive
- * B' or R' out of range. The limit is at least CURVE_GAIN_KEPT. B' differs from luma by 15/8 of Cb
- * (1.77 to 1.88, depending on the matrix), R' by a smaller multiple of Cr. A colour that is already
- * out of range counts as one at the edge. `from` and `to`: luma before and after. */
+ * B' or R' out of range. The limit is at least CURVE_GAIN_KEPT. B' differs from luma by about 15/8
+ * of Cb, R' by a smaller multiple of Cr. A colour that is already out of range counts as one at the
+ * edge. `from` and `to`: luma before and after. */
 CURVE_INLINE uint32_t curve_within(uint32_t gain, int32_t chroma, uint32_t from, uint32_t to,
                                    uint32_t range)
 {

@@ -204,8 +204,7 @@ int lumeq_stretch_window(LumeqStretch *s, LumeqCodeRange mode, const LumeqImage 
 
 /* ---- the lookup table ---- */
 
-/* Builds a piecewise linear table: the window fills most of the output, and outliers share the
- * margins. */
+/* Builds a piecewise linear table: the window fills the output between the margins. */
 static void make_table(LumeqStretch *s, LumeqCodes window, LumeqCodes levels)
 {
     const int margin = (levels.high - levels.low) / MARGIN, length = window.high - window.low;

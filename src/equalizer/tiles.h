@@ -22,11 +22,8 @@
  * bytes. */
 #define TILE_NODES (TILE_CELLS + 4)
 
-/*
- * Division of the columns, or of the rows. A piece is the space between the middles of neighbouring
- * tiles, or between a tile's middle and the edge: all its samples have the same tiles on both
- * sides. There is one more piece than tiles.
- */
+/* Division of the columns, or of the rows. A piece is the space between the middles of neighbouring
+ * tiles, or between a tile's middle and the edge. */
 typedef struct TileAxis {
     int32_t size;   /* of the picture, in samples */
     int32_t padded; /* of all tiles; larger than `size` only in the reference */
@@ -72,11 +69,9 @@ typedef struct __attribute__((aligned(16))) TileTables {
     uint32_t nodes[TILES_MAX][TILE_NODES];
 } TileTables;
 
-/*
- * Divides a frame into tiles: at most as many as columns and rows, except in the reference, which
+/* Divides a frame into tiles: at most as many as columns and rows, except in the reference, which
  * pads the picture instead. Uses depth, shift, black, white, clip, reference, dither and frame of
- * `curve`; `clip` is LumeqParams.clip, for the reference.
- */
+ * `curve`; `clip` is LumeqParams.clip, for the reference. */
 void lumeq_tile_grid(TileGrid *grid, int width, int height, int tiles_x, int tiles_y,
                      const CurveParams *curve, double clip);
 

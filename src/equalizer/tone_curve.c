@@ -192,7 +192,7 @@ static LumeqRect take_active(ByteReader *r, const MeasureShape *s)
     return a;
 }
 
-/* Checks that the curve is monotone and within the codes; then interpolated values are as well. */
+/* Checks that the curve is monotone and within the codes. */
 static void take_bins(ByteReader *r, LumeqCurve *curve)
 {
     const CurveParams *p = &curve->params;
