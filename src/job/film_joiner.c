@@ -12,10 +12,10 @@ struct FilmJoiner {
     const JobPlan *plan;
     RecordFile *parts; /* only the current one is open */
     int64_t count;     /* number of packets in the film */
-    int64_t next;      /* number of the next packet in the film */
+    int64_t next;      /* index of the next packet in the film */
     int64_t *dts;      /* decoding times of all packets */
-    int part;          /* number of the part that has the next packet */
-    int64_t in_part;   /* number of the next packet in its part */
+    int part;          /* the part that has the next packet */
+    int64_t in_part;   /* index of the next packet in that part */
 };
 
 JobPath film_joiner_rows(const JobPlan *plan, int part)
@@ -24,7 +24,7 @@ JobPath film_joiner_rows(const JobPlan *plan, int part)
     return job_part_path(plan->folder, "rows", part, ending ? ending : "");
 }
 
-/* Opens and checks a part. Returns -ENOENT without a fault if its file is missing. */
+/* Returns -ENOENT without a fault if the part's file is missing. */
 static int open_part(const JobPlan *plan, int part, RecordFile *file, MediaError *error)
 {
     int ret = record_file_open(file, plan, RECORDS_PACKETS, part, error);
@@ -95,8 +95,8 @@ static int compare_times(const void *a, const void *b)
     return (x > y) - (x < y);
 }
 
-/* Sorts the presentation times of a part. `last`: the last time of the previous part. With a coarse
- * time base, the first frames may have it, too: they get the next ticks, as in a single run. */
+/* Sorts the presentation times of a part. With a coarse time base, its first frames may also have
+ * `last`, the last time of the previous part. They get the next ticks, as in a single run. */
 static void part_times(RecordFile *file, int64_t *sorted, int64_t last)
 {
     for (int64_t i = 0; i < file->count; i++)
@@ -127,8 +127,8 @@ static int64_t find_delay(const FilmJoiner *j, const int64_t *sorted)
 }
 
 /* Makes decoding times as encoders do: packet i gets the presentation time of the picture that is
- * shown as number i - `delay`. The first `delay` packets keep the encoder's times that increase and
- * precede the first picture. */
+ * shown as number i - `delay`. The first `delay` packets keep the encoder's decoding times if these
+ * increase and precede the first picture. */
 static int make_times(FilmJoiner *j, MediaError *error)
 {
     int64_t *sorted = malloc(((size_t)j->count + 1) * sizeof(*sorted)), at = 0;

@@ -8,7 +8,7 @@
 
 #include "media/text_list.h"
 
-/* The names of job folders, which hold no films, end in this. */
+/* The suffix of job folders, which hold no films. */
 #define JOB_FOLDER ".lumeq"
 
 static int by_name(const FTSENT **a, const FTSENT **b)
@@ -16,7 +16,6 @@ static int by_name(const FTSENT **a, const FTSENT **b)
     return strverscmp((*a)->fts_name, (*b)->fts_name);
 }
 
-/* True if a subfolder must not be visited. */
 static bool is_skipped(const FolderWalk *w, const FTSENT *e)
 {
     struct stat link;
@@ -27,7 +26,7 @@ static bool is_skipped(const FolderWalk *w, const FTSENT *e)
            (w->skips && w->skips(w->opaque, e->fts_path, e->fts_statp));
 }
 
-/* Calls the callback for an entry that is not a folder, or for a folder that cannot be read. */
+/* Calls the callback for a file or for a folder that cannot be read. */
 static int take_entry(const FolderWalk *w, const FTSENT *e, size_t root)
 {
     const int is_file = e->fts_info == FTS_F || e->fts_info == FTS_DEFAULT;

@@ -316,7 +316,7 @@ static int open_folder(const char *folder, MediaError *error)
 }
 
 /* Checks that the plan is in the folder named after its output, so that it cannot make lumeq write
- * other files. Then uses that path for the folder, since a path like "." cannot be removed. */
+ * other files. Sets plan->folder to that name, because a folder named "." cannot be removed. */
 static int check_place(JobPlan *plan, const char *path, MediaError *error)
 {
     struct stat here, named;

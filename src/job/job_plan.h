@@ -1,7 +1,5 @@
-/*
- * A plan lists the input, the options, and the frames of each part of a film that is written in
- * parts. It is stored in the text file `plan` in the folder OUTPUT.lumeq.
- */
+/* The plan of a film that is written in parts: the input, the options, and the frames of each part.
+ * It is stored in the text file OUTPUT.lumeq/plan. */
 #ifndef LUMEQ_JOB_JOB_PLAN_H
 #define LUMEQ_JOB_JOB_PLAN_H
 
@@ -18,8 +16,8 @@
 
 typedef struct JobPart {
     int64_t first, frames; /* index of its first frame; number of frames; both 0 until measured */
-    /* Its frames have times of at least begin_pts and less than end_pts, in the track's time base.
-     * In the first part begin_pts is INT64_MIN, in the last one end_pts may be INT64_MAX. */
+    /* The part's frames have times of at least begin_pts and less than end_pts, in the track's time
+     * base. The first begin_pts is INT64_MIN; the last end_pts may be INT64_MAX. */
     int64_t begin_pts, end_pts;
     int64_t seek_us;    /* where decoding starts, before the first frame; see InputSpan.seek_us */
     int64_t before_pts; /* time of the previous part's last frame; 0 in the first part */
@@ -33,7 +31,7 @@ typedef struct JobPlan {
     char *program;        /* version of lumeq and its libraries */
     char *input, *output; /* paths */
     char *rows;           /* path of --stats, or NULL */
-    /* Size and modification time of the input; no inode, since machines may have copies. */
+    /* Size and modification time of the input. No inode, because machines may have copies. */
     int64_t input_size, input_ns;
     TextList arguments; /* see option_arguments() */
     char *asked;        /* --parts or --part-seconds with its value, or NULL */
@@ -65,7 +63,7 @@ JobPath job_path(const char *folder, const char *name, ...) __attribute__((forma
 /* The path of a file of a part, such as "FOLDER/WHAT-00001ENDING". */
 JobPath job_part_path(const char *folder, const char *what, int part, const char *ending);
 
-/* The folder of a job: OUTPUT.lumeq. */
+/* OUTPUT.lumeq */
 JobPath job_folder(const char *output);
 
 /* Stores the input's size and modification time in the plan. MEDIA_INPUT. */

@@ -1,5 +1,5 @@
-/* Writes and reads text whose lines are a key and a value. The last line is the checksum of those
- * above it. In values, % and two hexadecimal digits encode a control character or a %. */
+/* Writes and reads text whose lines are a key and a value. The last line is the checksum of the
+ * lines above it. In values, % and two hexadecimal digits encode a control character or a %. */
 #ifndef LUMEQ_JOB_KEY_TEXT_H
 #define LUMEQ_JOB_KEY_TEXT_H
 
@@ -25,7 +25,7 @@ uint32_t key_text_end(KeyText *text);
 
 void key_text_free(KeyText *text);
 
-/* True if the checksum of the text, which ends with a NUL, is valid. Stores it in *sum. */
+/* True if the text's checksum is valid. Sets *sum to the checksum. */
 bool key_text_is_whole(const char *text, uint32_t *sum);
 
 /* Splits the next line off the text and decodes its value, in place. Returns 1, or 0 at the end. */

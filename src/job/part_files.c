@@ -17,7 +17,7 @@
 static const char magic[] = "lumeqJOB";
 
 #define MAX_RECORD ((uint32_t)1 << 30) /* bytes; a larger size is damage */
-#define FIRST_RECORDS 256              /* room for records at first; it doubles */
+#define FIRST_RECORDS 256              /* initial room for records */
 
 const char *const record_names[RECORD_KINDS] = {
     [RECORDS_MEASURES] = "measured", [RECORDS_CURVES] = "curves", [RECORDS_PACKETS] = "part"};
@@ -34,7 +34,6 @@ int record_writer_open(RecordWriter *w, const JobPlan *plan, RecordKind kind, in
     return output_file_replace(&w->file, path.text, error);
 }
 
-/* Appends bytes to the newest record. */
 static int record_writer_append(RecordWriter *w, const void *bytes, size_t size, MediaError *error)
 {
     Record *r = &w->records[w->end.count - 1];
@@ -55,7 +54,7 @@ int record_writer_add(RecordWriter *w, const Record *head, const void *bytes, si
         w->room = room;
     }
     Record *r = &w->records[w->end.count++];
-    memcpy(r, head, sizeof(*r)); /* includes the padding, which is written, too */
+    memcpy(r, head, sizeof(*r)); /* padding is written to the file, too */
     r->size = r->sum = 0;
     return record_writer_append(w, bytes, size, error);
 }
@@ -115,7 +114,7 @@ static int check_end(const RecordFile *f, const JobPlan *plan, RecordKind kind, 
                                           media_quote(f->path), end->part, part);
 }
 
-/* Reads a record into `bytes`, which has room for it. MEDIA_INPUT. */
+/* `bytes` has room for the record. MEDIA_INPUT. */
 static int record_file_read(RecordFile *f, int64_t index, void *bytes, MediaError *error)
 {
     const Record *r = &f->records[index];
@@ -200,7 +199,6 @@ void record_file_close(RecordFile *f)
 #define MAX_BYTES ((size_t)4 << 20) /* no curve or measure is larger */
 #define LEVEL 4 /* of zlib; level 6 takes nearly twice the time and saves 1 to 3 % */
 
-/* Hint for measures that cannot be used. */
 #define AGAIN "; lumeq measure PLAN %d -y measures it again"
 
 /* ---- frames ---- */
@@ -223,8 +221,8 @@ static int resize(FrameBytes *f, size_t size)
     return 0;
 }
 
-/* Returns the index in `changes` of byte `i`: the first bytes of all 4-byte words come first, then
- * the second bytes, and so on, so that zlib finds more repetitions. */
+/* Returns the index of byte `i` in `changes`. For better compression, the first bytes of all 4-byte
+ * words come first, then the second bytes, and so on. */
 static size_t place(const FrameBytes *f, size_t i)
 {
     return i % 4 * (f->room / 4) + i / 4;
@@ -384,7 +382,7 @@ int part_curves_next(void *reader, MeasuredFrame *frame, LumeqCurve **curve, Med
 
 /* ---- encoded video ---- */
 
-/* The packet's bytes are followed by those of each side data: type and size (uint32_t), content. */
+/* The record: the packet's bytes; then each side data's type and size (uint32_t) and content. */
 int packet_write(RecordWriter *w, const AVPacket *packet, MediaError *error)
 {
     Record head;

@@ -138,7 +138,7 @@ void frame_reader_close(FrameReader *reader);
 
 /* The last record of a file of measures. */
 typedef struct PartMeasures {
-    uint32_t before[2];  /* the marks of the two frames before the part, the nearer first; or 0 */
+    uint32_t before[2];  /* marks of the two frames before the part, the nearer first; 0: none */
     DamageReport damage; /* damage of the part's frames alone */
     int64_t seek_us;     /* where decoding began; see InputSpan.seek_us */
 } PartMeasures;

@@ -14,7 +14,7 @@
 #define COUNT(array) ((int)(sizeof(array) / sizeof((array)[0])))
 
 static FILE *page;         /* the page that is being written */
-static bool below_heading; /* no break may follow: groff warns about it */
+static bool below_heading; /* here, groff would warn about a break */
 
 /* ---- roff ---- */
 
