@@ -215,7 +215,7 @@ static int field_height(int height, int fields, int field)
     return (height + fields - 1 - field) / fields;
 }
 
-/* Sets the ranges before sws_init_context(), because it chooses the code path by them. */
+/* Sets the ranges first, because sws_init_context() chooses the code path by them. */
 static int open_sws(Converter *c, int field)
 {
     struct SwsContext *sws = sws_alloc_context();
@@ -247,7 +247,7 @@ static int open_sws(Converter *c, int field)
     return 0;
 }
 
-/* True if both are YUV of one size but differ in chroma resolution. */
+/* True if both are YUV of the same size with different chroma resolutions. */
 static int resamples_chroma(const AVFrame *from, const AVFrame *to)
 {
     const AVPixFmtDescriptor *a = av_pix_fmt_desc_get(from->format);
@@ -320,7 +320,7 @@ static int scale(const Converter *c, const AVFrame *from, const AVFrame *to, int
 }
 
 /* Converts 8 bits to more. The low bits of full-range luma and of alpha repeat the high ones, so
- * that white stays white. swscale does that only for some formats. */
+ * that white stays white. swscale repeats them only for some formats. */
 static void deepen(const AVFrame *from, const AVFrame *to)
 {
     const AVPixFmtDescriptor *a = av_pix_fmt_desc_get(from->format);
@@ -381,7 +381,6 @@ bool convert_has_margins(const AVFrame *frame)
     return frame->crop_left || frame->crop_right || frame->crop_top || frame->crop_bottom;
 }
 
-/* Draws black margins and copies the picture between them. */
 static int frame_with_margins(const AVFrame *picture, AVFrame *to)
 {
     const ptrdiff_t strides[4] = {to->linesize[0], to->linesize[1], to->linesize[2],

@@ -30,11 +30,9 @@ int media_fail(MediaError *error, int fault, const char *format, ...)
 /* media_fail() with "out of memory". */
 int media_no_memory(MediaError *error, int fault);
 
-/*
- * True if a library call ran out of memory; set errno to 0 before that call. Libraries often return
- * another error but leave ENOMEM in errno. Because they may also have recovered, this tries to
- * allocate twice the `size` bytes that the call needed.
- */
+/* True if a library call ran out of memory. Set errno to 0 before the call. A library may leave
+ * ENOMEM in errno even if it recovered, so this function also tries to allocate twice the `size`
+ * bytes that the call needed. */
 int media_lacks_memory(size_t size);
 
 /* Appends to the sentence. */

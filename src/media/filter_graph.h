@@ -12,8 +12,7 @@ typedef struct FilterGraph {
 } FilterGraph;
 
 /* The text must name its video or sound source "in" and sink "out":
- * "abuffer@in=...,abuffersink@out". Returns 0 or AVERROR; call filter_graph_close() in both
- * cases. */
+ * "abuffer@in=...,abuffersink@out". Returns 0 or AVERROR. Always close the graph. */
 int filter_graph_open(FilterGraph *graph, const char *text, int threads);
 
 /* Opens a graph for frames with the size and time base of `first`; `text` lists the filters between

@@ -27,8 +27,8 @@ typedef struct PlanePool {
 struct FrameMemory {
     FrameAllocator allocator;
     bool has_allocator;
-    atomic_llong ordinary,
-        copied; /* number of frames not in the allocator's memory, and of frames copied into it */
+    atomic_llong ordinary; /* number of frames not in the allocator's memory */
+    atomic_llong copied;   /* number of frames copied into the allocator's memory */
 
     pthread_mutex_t pools_lock;
     PlanePool decoded[4];           /* by plane; used by decoder threads */
@@ -81,7 +81,6 @@ static void free_fast(void *opaque, uint8_t *data)
     m->allocator.free(m->allocator.opaque, data);
 }
 
-/* Returns memory of the allocator, or NULL. */
 static AVBufferRef *alloc_fast(FrameMemory *m, size_t size)
 {
     uint8_t *data = m->has_allocator ? m->allocator.alloc(m->allocator.opaque, size) : NULL;
@@ -127,7 +126,6 @@ static AVBufferRef *pool_get(FrameMemory *m, PlanePool *p, size_t size,
     return buffer;
 }
 
-/* Computes plane strides and sizes for the decoder. Returns 0 or AVERROR. */
 static int plane_layout(AVCodecContext *codec, const AVFrame *frame, int linesize[4],
                         size_t size[4])
 {

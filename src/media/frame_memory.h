@@ -1,7 +1,4 @@
-/*
- * Memory for frame planes from a caller's allocator, such as pinned memory for a GPU. Chroma and
- * alpha use ordinary memory unless FrameAllocator.all_planes is set.
- */
+/* Memory for frame planes from a caller's allocator, such as pinned memory for a GPU. */
 #ifndef LUMEQ_MEDIA_FRAME_MEMORY_H
 #define LUMEQ_MEDIA_FRAME_MEMORY_H
 
@@ -15,7 +12,7 @@ typedef struct FrameAllocator {
     void *(*alloc)(void *opaque, size_t size);
     void (*free)(void *opaque, void *memory);
     void *opaque;
-    int all_planes; /* not 0: use it for chroma and alpha too */
+    int all_planes; /* not 0: for all planes; 0: only for luma */
 } FrameAllocator;
 
 typedef struct FrameMemory FrameMemory;
@@ -32,20 +29,20 @@ int frame_memory_get_buffer(FrameMemory *memory, AVCodecContext *decoder, AVFram
  * plane that is already there, or finds no room, is not copied. One thread at a time. */
 void frame_memory_copy_in(FrameMemory *memory, AVFrame *frame);
 
-/* Returns a frame with the properties of `in`, a direct frame (convert.h), to write an output to.
- * It has new memory for luma and, if `chroma` is not 0 or either frame is on a GPU, for
- * chroma; it shares all other planes with `in`. New planes are uninitialized, but if both frames
- * are on the host and `in` has black margins, they are copies. NULL: out of memory. The caller
- * frees the frame. Any thread; but after frame_memory_encode_on() with a device, one at a time. */
+/* Returns an output frame with the properties of `in`, a direct frame (convert.h). Luma has new
+ * memory. Chroma has new memory if `chroma` is not 0 or either frame is on a GPU. Other planes are
+ * shared with `in`. New planes are uninitialized; if both frames are on the host and `in` has black
+ * margins, they are copies. NULL: out of memory. The caller frees the frame. Any thread; after
+ * frame_memory_encode_on() with a device, one thread at a time. */
 AVFrame *frame_memory_output(FrameMemory *memory, const AVFrame *in, int chroma);
 
 /* Copies a GPU frame to a host frame with planes in this memory. Returns 0 or AVERROR with NULL in
  * *host. The caller frees it. Any thread. */
 int frame_memory_download(FrameMemory *memory, AVFrame **host, const AVFrame *frame);
 
-/* From now on, frame_memory_output() allocates frames for the GPU's encoder, in the memory of this
- * device (borrowed, see gpu_device_open()); if the first allocation fails, all frames are on the
- * host. NULL: host frames. Do not change the device while frame_memory_output() runs. */
+/* From now on, frame_memory_output() allocates frames for an encoder on this device (borrowed; see
+ * gpu_device_open()). If the first allocation fails, all frames are on the host. NULL: host frames.
+ * Do not change the device while frame_memory_output() runs. */
 void frame_memory_encode_on(FrameMemory *memory, AVBufferRef *device);
 
 /* True if this plane's memory came from the allocator. Any thread. */

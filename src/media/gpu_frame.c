@@ -244,7 +244,7 @@ uint8_t *gpu_frame_picture(const AVFrame *frame, int plane)
 
 /* ---- cropping ------------------------------------------------------------------------------ */
 
-/* libavcodec has already cropped the frame at the right and at the bottom. */
+/* libavcodec has already cropped the right and the bottom. */
 void gpu_frame_crop(AVFrame *frame)
 {
     const SampleLayout layout = gpu_frame_layout(frame);

@@ -1,9 +1,6 @@
-/*
- * Frames in GPU memory, from a decoder or for an encoder: AV_PIX_FMT_CUDA with samples of NV12,
- * P010, P016 or their planar 4:4:4 counterparts.
- * gpu_frame_format() returns the planar format that software decoding would give. Downloaded frames
- * have that format.
- */
+/* Frames in GPU memory, from a decoder or for an encoder: AV_PIX_FMT_CUDA with samples of NV12,
+ * P010, P016 or their planar 4:4:4 counterparts. gpu_frame_format() returns the planar format that
+ * software decoding would give. Downloaded frames have that format. */
 #ifndef LUMEQ_MEDIA_GPU_FRAME_H
 #define LUMEQ_MEDIA_GPU_FRAME_H
 

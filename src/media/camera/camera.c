@@ -17,13 +17,13 @@
 #define TICK_MS 20 /* longest reaction time to a stop */
 
 #define FIRST_FRAME_US 5000000 /* time limit for the first frame: some cameras start slowly */
-#define STALL_US 2000000       /* for later frames: some arrive every second, even in the dark */
+#define STALL_US 2000000       /* for later frames: in the dark, some cameras send one per second */
 
 /* Delay between attempts to reopen, doubled after each failure. */
 #define RETRY_US 500000
 #define MOST_RETRY_US 8000000
 
-/* Maximum number of packets to skip per read, which must return even if frames keep arriving. */
+/* Maximum number of packets to skip per read, because frames may keep arriving. */
 #define MOST_LEFT_OUT 8
 
 /* Only every 4th attempt probes all devices, because probing may wake them up. */
@@ -59,7 +59,7 @@ struct Camera {
     CameraStatus status;
 };
 
-/* Stands in for a demuxer, whose name the code for sources checks. */
+/* Stands in for a demuxer: the source's code reads its name. */
 static const AVInputFormat v4l2_format = {.name = "v4l2", .long_name = "V4L2"};
 
 static bool is_raw(const AVCodecParameters *par)
@@ -116,8 +116,7 @@ static void set_back(Camera *c, int ret)
     pthread_mutex_unlock(&c->lock);
 }
 
-/* True if codec, pixel format and size are as before, which decoders and files need; with
- * `ends_changed`, also the rate. */
+/* True if codec, pixel format and size are as before; with `ends_changed`, also the rate. */
 static bool is_same(const Camera *c)
 {
     const AVCodecParameters *was = c->format->streams[0]->codecpar;
@@ -217,8 +216,7 @@ static int read_device(Camera *c, AVPacket *packet)
     return 0;
 }
 
-/* Polls the device once and handles its loss and return. Returns 0, AVERROR(EAGAIN), AVERROR_EOF or
- * AVERROR(ENOMEM). */
+/* Returns 0, AVERROR(EAGAIN), AVERROR_EOF or AVERROR(ENOMEM). */
 static int poll_device(Camera *c, AVPacket *packet)
 {
     if (!c->device && (!c->wait || c->status.state == CAMERA_CHANGED))
@@ -351,8 +349,8 @@ static int describe(Camera *c)
     return 0;
 }
 
-/* Opens the best mode that the driver accepts, since the USB bus may not have room for all modes.
- * Sets *error to the error of the best mode, even if another mode works. */
+/* Opens the best mode that the driver accepts: the USB bus may not have room for all modes. Sets
+ * *error to the error of the best mode, even if another mode works. */
 static int open_best(Camera *c, const CameraOptions *options, CameraMode *modes, int mode_count,
                      MediaError *error)
 {

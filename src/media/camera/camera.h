@@ -1,9 +1,6 @@
-/*
- * Lists cameras and their modes, and reads one as a live source of packets.
- * A camera is opened as a Source: source_open() with SourceOptions.camera set. Its packets have
- * capture times from 0 on, in microseconds, and pass through Demuxer and Input like those of any
- * live input. Functions here query Source.camera and may be called from any thread.
- */
+/* A camera as a live source of packets. Open it as a Source: source_open() with
+ * SourceOptions.camera set. Packets have capture times from 0 on, in microseconds. Any thread may
+ * query Source.camera. */
 #ifndef LUMEQ_MEDIA_CAMERA_H
 #define LUMEQ_MEDIA_CAMERA_H
 
@@ -37,8 +34,7 @@ void camera_setting_text(const Camera *camera, char *text, size_t size);
 
 typedef enum CameraState {
     CAMERA_RUNNING,
-    /* unplugged or silent; with CameraOptions.wait it is reopened with the same settings when
-     * possible */
+    /* unplugged or silent; with CameraOptions.wait, it is reopened when possible */
     CAMERA_GONE,
     CAMERA_CHANGED, /* see CameraOptions.ends_changed */
 } CameraState;
@@ -52,15 +48,12 @@ typedef struct CameraStatus {
     int64_t returns; /* how often the camera came back */
     int64_t frames;  /* packets received */
     int64_t corrupt; /* packets dropped as damaged: marked so by the driver, or incomplete */
-    /* frames lost before reading, according to the driver: no buffer was free, or the bus lost
-     * them */
-    int64_t missed;
+    int64_t missed;  /* frames that the driver reports as lost */
 } CameraStatus;
 
 CameraStatus camera_status(Camera *camera);
 
-/* Converts a pts (in microseconds) to the capture time on the monotonic clock of
- * av_gettime_relative(). */
+/* Converts a pts (in microseconds) to the capture time on av_gettime_relative()'s clock. */
 int64_t camera_captured_at(const Camera *camera, int64_t pts);
 
 /* For source.c only: */
@@ -71,8 +64,7 @@ int64_t camera_captured_at(const Camera *camera, int64_t pts);
 int camera_open(Camera **camera, const CameraOptions *options, int (*is_stopped)(void *opaque),
                 void *opaque, MediaError *error);
 
-/* A format context whose only stream describes the packets. Valid until the camera is closed, also
- * while it is gone. */
+/* A format context whose only stream describes the packets. Valid until the camera is closed. */
 AVFormatContext *camera_format(Camera *camera);
 
 /* Waits for the next packet, which stays valid after the camera is gone or closed. Returns 0,

@@ -164,7 +164,6 @@ int camera_device_path(const char *wanted, char path[256])
     return is_number;
 }
 
-/* Opens a camera by number or path. Returns a descriptor or MEDIA_INPUT. */
 static int open_named(const char *wanted, CameraDevice *device, MediaError *error)
 {
     char path[256];

@@ -1,6 +1,5 @@
-/* A virtual camera through v4l2loopback and write(), which works with every version of the driver:
- * it copies at once, never blocks, and stamps pictures with the monotonic clock. Streaming from
- * mapped buffers would differ between versions. */
+/* A virtual camera through v4l2loopback. write() behaves alike in all versions of the driver;
+ * streaming from mapped buffers does not. */
 #include "media/camera/camera_output_kind.h"
 
 #include <errno.h>
@@ -126,7 +125,6 @@ static const char *loopback_path(const void *self)
 
 /* ---- settings ---- */
 
-/* Finds the format that the driver has set, which may not be the requested one. */
 static const Format *known_format(uint32_t fourcc)
 {
     static const Format *const all[FORMATS] = {&yuyv, &nv12, &yu12};
@@ -136,8 +134,8 @@ static const Format *known_format(uint32_t fourcc)
     return NULL;
 }
 
-/* Requests a format. Returns 0 with the format that the driver chose, AVERROR(EINVAL) if that is
- * not one of ours, or another AVERROR. */
+/* Requests a format, and sets *set to the format that the driver chose. AVERROR(EINVAL): lumeq does
+ * not support that format. */
 static int ask_for(const Loopback *o, const Format *format, const AVFrame *first,
                    struct v4l2_pix_format *set)
 {

@@ -84,7 +84,6 @@ static bool is_cropped(int from, int to)
     return from >= to && from - to <= MOST_CROPPED;
 }
 
-/* Keeps the colour matrix, which was set together with the size. */
 static int convert(CameraOutput *o, AVFrame *from, enum AVPixelFormat format, int width, int height)
 {
     AVFrame *to = o->picture;

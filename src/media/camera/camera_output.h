@@ -23,13 +23,11 @@ int camera_output_open(CameraOutput **output, const char *device, MediaError *er
 /* The path of its device; NULL for PipeWire. */
 const char *camera_output_path(const CameraOutput *output);
 
-/*
- * Offers pictures of this size and rate ({0}: unknown). With v4l2loopback, the format is YUYV, NV12
- * or YU12: of those that the device accepts, the one that loses least. With PipeWire, programs
- * choose NV12 or YUY2. Odd sizes lose a column or row; with PipeWire, widths lose up to 3 columns,
- * since some programs assume rows of a multiple of 4 bytes. `input` names the camera or file.
- * MEDIA_OUTPUT: no common format, the device keeps another size, or it is busy.
- */
+/* Offers pictures of this size and rate ({0}: unknown). With v4l2loopback, tries YUYV, NV12 and
+ * YU12; first the format that loses least. With PipeWire, programs choose NV12 or YUY2. Odd sizes
+ * lose a column or row. With PipeWire, widths lose up to 3 columns, because some programs assume
+ * rows of a multiple of 4 bytes. `input` names the camera or file. MEDIA_OUTPUT: no common format,
+ * or the device keeps another size or is busy. */
 int camera_output_set(CameraOutput *output, const AVFrame *first, AVRational rate,
                       const char *input, MediaError *error);
 

@@ -171,7 +171,7 @@ static const struct spa_pod *offer(struct spa_pod_builder *b, const Node *n, con
     return spa_pod_builder_pop(b, &f);
 }
 
-/* Offers each format at the exact rate, then at whole rates, since some programs need those. */
+/* Offers each format at the exact rate, then at whole rates for programs that need them. */
 static uint32_t offer_all(struct spa_pod_builder *b, const Node *n, const struct spa_pod *offers[6])
 {
     struct spa_fraction rates[3] = {{0}};
@@ -289,7 +289,7 @@ static int pipewire_set(void *self, const AVFrame *first, AVRational rate, const
         (first->colorspace == AVCOL_SPC_UNSPECIFIED && first->height >= CAMERA_OUTPUT_HD_LINES);
     n->rate = rate;
     pw_thread_loop_lock(n->loop);
-    const int ret = n->core ? open_stream(n) : 0; /* PipeWire is gone: pipewire_tend() opens it */
+    const int ret = n->core ? open_stream(n) : 0; /* without PipeWire, pipewire_tend() opens it */
     pw_thread_loop_unlock(n->loop);
     return ret ? media_fail(error, MEDIA_OUTPUT, "PipeWire refuses the virtual camera: %s",
                             strerror(ret))

@@ -27,7 +27,6 @@ static LumeqImage image_of(const AVFrame *frame, enum AVColorRange levels)
     };
 }
 
-/* Returns the codes of black and white. */
 static LumeqCodes levels_of(const CodeRange *range, const AVFrame *frame)
 {
     const bool is_known = range->levels != AVCOL_RANGE_UNSPECIFIED;
