@@ -490,14 +490,14 @@ static int switch_to_cpu(LumeqEqualizer *eq, int lost)
     return finish_on_cpu(eq);
 }
 
-/* After a failed call, lets the CPU take over, or returns an error. `may`: the CPU may take over if
- * the GPU has no memory; otherwise returns UNAVAILABLE. */
-static int fall_back(LumeqEqualizer *eq, int ret, int may)
+/* After a failed call, lets the CPU take over, or returns an error. Returns UNAVAILABLE if the GPU
+ * has no memory and the CPU may not take over. */
+static int fall_back(LumeqEqualizer *eq, int ret, int cpu_allowed)
 {
     if (!eq->backend->place || (ret != LUMEQ_ERR_GPU && ret != LUMEQ_ERR_MEMORY))
         return ret;
-    return ret == LUMEQ_ERR_MEMORY && !may ? LUMEQ_ERR_UNAVAILABLE
-                                           : switch_to_cpu(eq, ret == LUMEQ_ERR_GPU);
+    return ret == LUMEQ_ERR_MEMORY && !cpu_allowed ? LUMEQ_ERR_UNAVAILABLE
+                                                   : switch_to_cpu(eq, ret == LUMEQ_ERR_GPU);
 }
 
 static int begin(LumeqEqualizer *eq, Flight *f)

@@ -75,7 +75,7 @@ CURVE_INLINE int haze_is_cleared(HazeTint tint)
     return tint.of[0] || tint.of[1] || tint.lost;
 }
 
-/* The strongest tint to remove. A stronger colour is not the haze's alone: for example, water. */
+/* The strongest tint to remove. A stronger colour, as in water, is not the haze's alone. */
 #define HAZE_TINT_MOST (65536 * 25 / 100)
 
 /* Colours are strengthened up to this distance from gray, in codes of 8 bits. */

@@ -23,11 +23,11 @@
 
 /* Tables of the filter. Samples stay unchanged where the curve does not lift. */
 typedef struct LiftTables {
-    /* By code. Low 16 bits: the output code, Q8. High 16 bits: the signed difference to the next
-     * output code. */
+    /* For each code: the output code, Q8, in the low 16 bits; the signed difference to the next
+     * output code in the high 16 bits. */
     uint32_t node[LIFT_CODES];
-    /* By code. Low 16 bits: a quarter of the tolerance, Q6. High 16 bits: the maximum distance by
-     * which a previous frame's sample moves this frame's, Q6. */
+    /* For each code: a quarter of the tolerance, Q6, in the low 16 bits; how far a previous frame's
+     * sample may move the sample, Q6, in the high 16 bits. */
     uint32_t tolerance[LIFT_CODES];
     uint16_t chroma[LIFT_CODES]; /* by mean luma: a quarter of chroma's tolerance, Q6 */
     int32_t luma_on, chroma_on;  /* true if any entry of `tolerance`, or of `chroma`, is not 0 */
@@ -77,7 +77,7 @@ LIFT_INLINE void lift_constants(LiftTables *t, int32_t noise, int32_t filtered, 
     t->edge = (t->alone ? 16 : 8) * 64 - 32 + 4 * filtered;
 }
 
-/* The noise left after averaging with `past` previous frames, in 64ths of that left after three. */
+/* 64 times the noise left with `past` previous frames, relative to the noise left with three. */
 LIFT_INLINE int32_t lift_left(int32_t past)
 {
     return past == 0 ? 128 : past == 1 ? 91 : past == 2 ? 74 : 64;

@@ -22,7 +22,7 @@ int lumeq_give_struct(void *to, const void *from, size_t from_size);
 /* Position in a stream. Zero: its beginning. */
 typedef struct LumeqClock {
     int64_t last_time; /* of the previous frame */
-    int64_t step;      /* nanoseconds since the frame before it; if unknown, its duration */
+    int64_t step;      /* time step to that frame, in nanoseconds */
     int64_t number;    /* of the previous frame */
     int32_t started;   /* there was a previous frame */
 } LumeqClock;

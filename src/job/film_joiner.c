@@ -95,8 +95,8 @@ static int compare_times(const void *a, const void *b)
     return (x > y) - (x < y);
 }
 
-/* Sorts the presentation times of a part. With a coarse time base, its first frames may also have
- * `last`, the last time of the previous part. They get the next ticks, as in a single run. */
+/* Sorts a part's presentation times. With a coarse time base, the part may begin at `last`, the
+ * previous part's last time. Such frames get the next ticks, as in a single run. */
 static void part_times(RecordFile *file, int64_t *sorted, int64_t last)
 {
     for (int64_t i = 0; i < file->count; i++)

@@ -97,9 +97,9 @@ void record_file_close(RecordFile *file);
 /* A frame's packed measure or curve. Files store its differences from the previous frame's bytes,
  * compressed. {0} is empty. */
 typedef struct FrameBytes {
-    /* The bytes, those of the previous frame, the differences, and the compressed differences. */
+    /* The frame's bytes, the previous frame's, the differences, and the compressed differences. */
     uint8_t *bytes, *last, *changes, *packed;
-    size_t size, room; /* size of `bytes`; the same rounded up to a multiple of 4 */
+    size_t size, room; /* size of `bytes`; `size` rounded up to a multiple of 4 */
 } FrameBytes;
 
 /* Set .out with record_writer_open(). */

@@ -23,7 +23,7 @@ typedef struct CameraOptions {
      * (CAMERA_CHANGED); 0: wait until it has its size and format again */
     int ends_changed;
     int awaits; /* not 0: also wait for the camera when opening it */
-    /* not 0: read only the newest waiting packet, except for codecs that depend on earlier ones */
+    /* not 0: read only the newest packet, unless the codec depends on earlier packets */
     int newest;
     void (*note)(const char *line); /* called on losses and returns, from any thread */
 } CameraOptions;

@@ -20,7 +20,7 @@ typedef struct CameraOutput CameraOutput;
  * (busy, not permitted). */
 int camera_output_open(CameraOutput **output, const char *device, MediaError *error);
 
-/* The path of its device; NULL for PipeWire. */
+/* The path of the device; NULL for PipeWire. */
 const char *camera_output_path(const CameraOutput *output);
 
 /* Offers pictures of this size and rate ({0}: unknown). With v4l2loopback, tries YUYV, NV12 and

@@ -202,7 +202,7 @@ static int size_of(const Node *n, const Format *format)
     return format == &nv12 ? n->width * n->height / 2 * 3 : 2 * n->width * n->height;
 }
 
-/* PipeWire calls this when the watchers have chosen a format, or the last one has left. */
+/* PipeWire calls this when the watchers have chosen a format, or the last watcher has left. */
 static void on_param(void *data, uint32_t id, const struct spa_pod *param)
 {
     Node *n = data;
