@@ -123,8 +123,8 @@ LIFT_INLINE uint32_t lift_chroma(uint32_t gain)
 /* The rule for chroma gains in lifted pictures. Chroma takes LIFT_COLOUR of luma's gain, at most a
  * factor of 7.9, because 8 would overflow the 16 bits of the CPU's vectors. Scaling starts at one
  * code above black and is complete at 4; with one code of noise or more, at 2 and 6. The colour of
- * a void, such as a night sky, is mostly noise. So, as `voids` (Q16) approaches 1, the factor falls
- * to 2, and scaling is complete later. */
+ * a void, such as a night sky, is mostly noise. So, as `voids` (Q16) approaches 1, the maximum
+ * falls to 2, and scaling is complete later. */
 LIFT_INLINE CurveGainRule lift_gain_rule(int32_t noise, uint32_t voids, int hdr)
 {
     const int32_t one = (int32_t)CURVE_GAIN_ONE, part = noise < 64 ? noise : 64; /* 64ths */

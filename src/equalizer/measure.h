@@ -12,7 +12,7 @@
 
 struct LumeqMeasure {
     MeasureShape shape;
-    LumeqCounts counts; /* all but `sums` in one allocation, `memory` */
+    LumeqCounts counts; /* in `memory`, except for `sums` */
     void *memory;
     size_t room; /* size of `memory` */
     /* The backend that fills the counts, and its handle while a GPU is still busy. */

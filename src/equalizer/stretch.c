@@ -8,8 +8,8 @@
 
 #define CODES 65536
 
-/* A stream is stretched if a picture spans less than SLIVER percent of all codes, until one spans
- * SLIVER_HELD percent. */
+/* Stretching of a stream begins when a picture spans less than SLIVER percent of all codes, and
+ * ends when a picture spans SLIVER_HELD percent. */
 #define SLIVER 8
 #define SLIVER_HELD 16
 

@@ -3,9 +3,9 @@
  * This is the arithmetic of all backends, in the common subset of C and CUDA.
  *
  * A tile's curve comes from its histogram of 256 cells, each the equivalent of an 8-bit code
- * (rule/tiles.c). A pixel interpolates the curves of the four tiles around it: along y
- * at the curve's nodes, then between nodes by the code's position in its cell, then along x.
- * Weights have 8 bits and results 8 fraction bits, so that 32 bits suffice.
+ * (rule/tiles.c). A pixel's output is interpolated between the curves of the four tiles around it:
+ * first along y, then between the curve's nodes, then along x. Weights have 8 bits and results 8
+ * fraction bits, so that 32 bits suffice.
  */
 #ifndef LUMEQ_TILES_H
 #define LUMEQ_TILES_H
@@ -57,7 +57,7 @@ typedef struct TileResult {
 } TileResult;
 
 /* The origin of the active picture, and the range of tiles with at least half of their samples in
- * it. Only their curves are used. */
+ * it. Only the curves of these tiles are used. */
 typedef struct TileInside {
     int32_t x, y, first_x, last_x, first_y, last_y;
     int32_t unused[2]; /* padding: aligns the nodes */
