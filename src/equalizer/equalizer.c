@@ -140,7 +140,6 @@ const char *lumeq_error_string(int error)
     }
 }
 
-/* Keeps the text of an error, and returns the error. */
 static int failed(LumeqEqualizer *eq, int error)
 {
     if (error < 0 && error != LUMEQ_ERR_AGAIN)

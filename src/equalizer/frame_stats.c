@@ -6,7 +6,6 @@
 #include "equalizer/settings.h"
 #include "equalizer/tone_curve.h"
 
-/* Running count and sum of a histogram. */
 typedef struct Tally {
     uint32_t *hist; /* NULL: not wanted */
     uint64_t count, sum;

@@ -42,7 +42,6 @@ CURVE_INLINE uint8_t haze_mean(uint32_t sum, int depth)
     return (uint8_t)(mean < UINT8_MAX ? mean : UINT8_MAX);
 }
 
-/* The effect of haze on colours. */
 typedef struct HazeTint {
     int32_t of[2]; /* the haze's colour: distance of Cb and Cr from gray per code of luma, Q16 */
     int32_t lost;  /* to restore other colours, multiply them by 1 + this, Q16, at most 1 */

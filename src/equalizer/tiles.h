@@ -174,7 +174,6 @@ CURVE_INLINE uint32_t tile_code(uint32_t value, uint32_t add, uint32_t last)
     return code < last ? code : last;
 }
 
-/* Interpolates between the curves of the tiles above and below. */
 CURVE_INLINE uint32_t tile_column(const uint32_t *above, const uint32_t *below, uint32_t weight,
                                   uint32_t code, int fraction)
 {

@@ -214,7 +214,7 @@ JobPart *job_plan_add_part(JobPlan *plan)
     return &parts[count - 1];
 }
 
-/* Sets a field. Returns 0 if the value is valid. */
+/* Returns 0 if the value is valid. */
 static int take_value(const Field *f, const char *value)
 {
     char *end;
@@ -235,7 +235,7 @@ static int take_value(const Field *f, const char *value)
     return *value ? -1 : 0;
 }
 
-/* Takes a line of the text. Returns 0 if it is valid. */
+/* Returns 0 if the line is valid. */
 static int take_line(JobPlan *plan, const char *key, const char *value)
 {
     Field fields[FIELDS];

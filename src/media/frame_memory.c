@@ -18,7 +18,6 @@
 /* Maximum number of blocks from the allocator. Beyond it, new planes are in ordinary memory. */
 #define MAX_BLOCKS 512
 
-/* A pool of buffers of one size. */
 typedef struct PlanePool {
     AVBufferPool *pool;
     size_t size;

@@ -129,7 +129,7 @@ static bool is_same(const Camera *c)
     return is->width == c->setting.width && is->height == c->setting.height;
 }
 
-/* Tries to reopen the device. The camera counts as running again after its first packet. */
+/* The camera counts as running again after its first packet. */
 static void reopen(Camera *c)
 {
     CameraDevice device;
@@ -377,7 +377,7 @@ static int open_best(Camera *c, const CameraOptions *options, CameraMode *modes,
     return fault;
 }
 
-/* Opens the camera in its best mode that works. Sets *error only if no mode works. */
+/* Sets *error only if no mode works. */
 static int open_chosen(Camera *c, const CameraOptions *options, MediaError *error)
 {
     CameraDevice device;

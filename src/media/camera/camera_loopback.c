@@ -16,7 +16,6 @@
 #include "media/camera/camera_find.h"
 #include "media/camera/v4l2_device.h"
 
-/* The driver name of v4l2loopback. */
 #define LOOPBACK "v4l2 loopback"
 
 #define HOW_TO_HAVE_ONE                                                                            \

@@ -46,7 +46,7 @@ int v4l2_device_ioctl(int fd, unsigned long request, void *argument)
     return ret;
 }
 
-/* Calls v4l2_device_ioctl() and returns 0 or AVERROR. */
+/* Returns 0 or AVERROR. */
 static int ask(int fd, unsigned long request, void *argument)
 {
     return v4l2_device_ioctl(fd, request, argument) < 0 ? AVERROR(errno) : 0;
