@@ -19,7 +19,6 @@ typedef struct StatsRows {
 
 #define STATS_MAX_BINS 4096
 
-/* The arrays of one frame. */
 typedef struct StatsArrays {
     int bins;
     uint32_t hist_in[STATS_MAX_BINS], hist_out[STATS_MAX_BINS];

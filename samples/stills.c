@@ -4,8 +4,7 @@
 
 #define HD_LINES 720
 
-/* In seconds. Containers round times, but by less than this; frames are further apart. */
-#define TIME_TOLERANCE 0.002
+#define TIME_TOLERANCE 0.002 /* seconds; containers round times by less */
 
 #define MAX_PIXELS (8192 * 8192)
 

@@ -17,7 +17,7 @@ typedef struct Stills {
 /* Call stills_close() after a failure as well. */
 int stills_open(Stills *stills, const char *path, MediaError *error);
 
-/* Takes the first frame at or after `time` (seconds on the video's clock), else the last frame. */
+/* Takes the first frame at or after `time` (timestamp in seconds), else the last frame. */
 int stills_take(Stills *stills, double time, MediaError *error);
 
 /* Converts the taken frame to RGBA of the given size. The caller frees *picture. */

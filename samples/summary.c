@@ -56,7 +56,7 @@ void summary_print_head(void)
            "before   after", "before   after", "flicker");
 }
 
-/* Counts UTF-8 characters: bytes 10xxxxxx continue one. */
+/* Counts UTF-8 characters: skips continuation bytes, 10xxxxxx. */
 static int characters(const char *text)
 {
     int count = 0;

@@ -16,8 +16,10 @@ typedef struct Summary {
 /* Summarizes the frames with times in [from, to), in seconds. */
 Summary summarize(const StatsRows *rows, double from, double to);
 
-/* Print to stdout: the table's heading; a line of the table. */
+/* Prints the table's heading to stdout. */
 void summary_print_head(void);
+
+/* Prints a line of the table. */
 void summary_print(const char *name, const Summary *summary);
 
 #endif

@@ -125,7 +125,6 @@ static int measure_all(Work *w, Film *f)
     return take_curves(w);
 }
 
-/* Each frame has its own curve, so the order of frames does not matter. */
 static int apply_all(Work *w, Film *f, FILE *to)
 {
     LumeqImage out;
