@@ -1,5 +1,5 @@
 # cmake -DOUT=FILE.c -DSHADERS="a;b" -P embed.cmake: writes the shaders as a table of names and texts.
-# With -DTEXT=FILE instead, writes that file as an array of its name.
+# With -DTEXT=FILE instead of SHADERS, writes FILE as a char array named after it.
 set(arrays "")
 set(entries "")
 foreach(path ${SHADERS} ${TEXT})

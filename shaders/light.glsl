@@ -2,7 +2,7 @@
 uniform mat3 gamut;
 uniform vec3 tone; // the stream's peak as a PQ code; the screen's peak and the knee as shares of it
 
-// BT.1886 with a black of 0, for which SDR video is made, so HDR looks like SDR beside it.
+// BT.1886 with black at 0
 const float SCREEN_GAMMA = 2.4;
 const float SCREEN_NITS = 203.0; // as in view.c
 
@@ -25,8 +25,7 @@ float pq_code(float nits)
     return pow((C1 + C2 * y) / (1.0 + C3 * y), M2);
 }
 
-// BT.2100, table 5: the inverse of the OETF, then the OOTF of a screen of 1000 nits. The stream's
-// own primaries give the weights.
+// BT.2100, table 5: the inverse of the OETF, then the OOTF of a screen of 1000 nits.
 vec3 hlg_nits(vec3 code)
 {
     const float A = 0.17883277, B = 0.28466892, C = 0.55991073;
@@ -36,7 +35,7 @@ vec3 hlg_nits(vec3 code)
     return 1000.0 * pow(max(luminance, 1e-6), 0.2) * scene;
 }
 
-// BT.2390, 5.4.1: the EETF, from black to black.
+// BT.2390, 5.4.1: the EETF, with black at 0.
 float compressed(float code)
 {
     float e = min(code / tone.x, 1.0), peak = tone.y, knee = tone.z;
@@ -48,7 +47,7 @@ float compressed(float code)
     return e * tone.x;
 }
 
-// The brightest component decides for all three, which keeps the hue.
+// Scales all components by one factor, to keep the hue.
 vec3 tone_mapped(vec3 nits)
 {
     float brightest = max(max(nits.r, nits.g), max(nits.b, 1e-4));

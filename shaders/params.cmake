@@ -1,5 +1,4 @@
-# Writes OUT from IN, which is lumeq.hook: turns its settings into parameters, which libplacebo before
-# 5.229 refuses.
+# Writes OUT, a copy of lumeq.hook (IN) with parameters instead of settings, for libplacebo 5.229 or newer.
 file(READ "${IN}" text)
 set(setting "const float ([a-z]+) = ([-0-9.]+)@ // ([-0-9.]+)[.][.]([-0-9.]+): ([^\n]*)\n")
 string(REPLACE ";" "@" text "${text}") # otherwise CMake would split the text there

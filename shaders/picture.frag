@@ -1,7 +1,6 @@
 // Converts the planes of a frame to R'G'B' of the screen. The program defines PLANES 1..3; LIGHT 0
-// (SDR of the screen's primaries), 1 (SDR of others), 2 (PQ) or 3 (HLG); and LUMA_TAPS and
-// CHROMA_TAPS, the number of samples across and down that are averaged if a pixel of the screen
-// covers several. They are constants because rendering on a CPU is three times as fast without loops.
+// (SDR, the screen's primaries), 1 (SDR, other primaries), 2 (PQ) or 3 (HLG); and LUMA_TAPS and
+// CHROMA_TAPS, the numbers of samples across and down to average for a pixel of the screen.
 in vec2 at;
 in vec2 chroma_at;
 out vec4 colour;

@@ -1,12 +1,11 @@
-// Scales a picture along one axis with a Catmull-Rom cubic, which is widened when the picture
-// becomes smaller so that nothing finer than a pixel of the screen is left. The other axis keeps
-// its size.
+// Scales a picture along one axis with a Catmull-Rom cubic. To shrink the picture without aliasing,
+// it widens the cubic.
 in vec2 at;
 out vec4 colour;
 
 uniform sampler2D plane0;
 uniform int axis;    // 0 across, 1 down
-uniform float ratio; // pixels of the picture for one of the screen
+uniform float ratio; // pixels of the picture per pixel of the screen
 
 float cubic(float x)
 {
