@@ -45,19 +45,18 @@ SANITIZED = SANITIZER is not None
 SLOWER = 5 if SANITIZED else 1
 SHORT = "CHECK_SHORT" in os.environ
 SEED = int(os.environ.get("CHECK_SEED", "0"), 0)
-LIVENESS = 60 * SLOWER  # seconds; a run that takes longer hangs
-TRIALS = 10  # attempts of which one must succeed, since a busy machine may be late
+LIVENESS = 60 * SLOWER  # seconds after which a run counts as hanging
+TRIALS = 10  # attempts at a time limit; one must succeed
 IS_CROWDED = os.getloadavg()[0] > 2.5 * os.cpu_count()
-SOON = 10 * SLOWER  # seconds that "at once" may take on a busy machine
-FILM = 3 if SANITIZED else 1  # seconds that suffice to record some frames of a camera
-BAR_FRAMES = 40  # frames of trickle() during which a bar is drawn several times
+SOON = 10 * SLOWER  # seconds: limit for "at once" on a busy machine
+FILM = 3 if SANITIZED else 1  # seconds, enough to record some frames of a camera
+BAR_FRAMES = 40  # frames of trickle(), enough to draw a progress bar several times
 
 DONE, USAGE, INPUT, OUTPUT, INTERRUPTED, DAMAGED = range(6)
 
 
 def share(cases, n):
-    """Draws from similar cases: one of n with $CHECK_SHORT, one of 2n under a sanitizer, at least one; otherwise all. The
-    seed selects them."""
+    """Returns one of n cases with $CHECK_SHORT, one of 2n under a sanitizer, otherwise all. The seed selects them."""
     cases = list(cases)
     if not SHORT and not SANITIZED or not cases:
         return cases
@@ -70,7 +69,7 @@ def some(cases):
 
 
 def is_for_another_seed(name):
-    """True if this sanitizer skips the test. The seed gives half of the tests to each sanitizer."""
+    """True if this build's sanitizer skips the test. The seed gives half of the tests to each sanitizer."""
     return SANITIZED and (zlib.crc32(name.encode()) + SEED + (SANITIZER == "tsan")) % 2 != 0
 
 
@@ -78,7 +77,7 @@ def environment():
     """A neutral environment. A sanitizer that finds an error ends the program with exit code 99."""
     env = {k: v for k, v in os.environ.items() if k not in ("NO_COLOR", "XDG_CONFIG_HOME")}
     env["TERM"] = "xterm"
-    env["XDG_CONFIG_HOME"] = "/dev/null/none"  # without the user's settings; no library can create it
+    env["XDG_CONFIG_HOME"] = "/dev/null/none"  # no settings file; nothing can create one here
     env["PIPEWIRE_REMOTE"] = "no-pipewire"  # not the desktop's
     env["LC_ALL"] = "C.UTF-8"
     env.setdefault("ASAN_OPTIONS", "exitcode=99")
@@ -138,7 +137,7 @@ def finish(process, limit=LIVENESS):
 
 
 def wait_for(condition, limit=LIVENESS):
-    """Polls until condition() is true, less often the longer it takes. Returns whether it became true."""
+    """Polls until condition() is true. Returns False if this takes longer than `limit` seconds."""
     pause, end = 0.01, time.monotonic() + limit
     while time.monotonic() < end:
         if condition():
@@ -172,7 +171,7 @@ def write_bytes(path, data):
 
 
 def joined(path, parts):
-    """Concatenates files to a new one at `path`."""
+    """Concatenates files into one at `path`."""
     write_bytes(path, b"".join(map(read_bytes, parts)))
     return path
 
@@ -193,7 +192,7 @@ def has_encoder(name):
 X264 = ("-c:v", "libx264", "-preset", "ultrafast")
 FFV1 = ("-c:v", "ffv1")
 
-# A dull moving picture, so that every frame needs equalization. The format takes size and rate.
+# A moving picture of low contrast. The format takes size and rate.
 DULL = "testsrc2=size=%s:rate=%s,lutyuv=y='64+val/4'"
 
 
@@ -211,7 +210,7 @@ class Store:
 
 
 def make(path, *output, size="160x90", rate=25, seconds=1, source=None, sound=None, filters=None):
-    """Makes a clip at `path`. `output`: ffmpeg's options for the file; sound: its length in seconds."""
+    """Makes a clip at `path`. `output`: ffmpeg's options for the file; `sound`: its length in seconds."""
     source = source or DULL % (size, rate)
     if filters:
         source += "," + filters
@@ -248,12 +247,12 @@ def simple():
 
 
 def long_clip():
-    """A clip that takes seconds to process, so that signals arrive meanwhile. Its many frames decode quickly."""
+    """A clip that takes seconds to process, so that signals arrive meanwhile."""
     return repeated("long.mkv", 60, *X264, source="color=gray:size=640x360:rate=60")
 
 
 def trickle(case):
-    """A slow standard input of small frames, which keeps no core busy: 25 frames a second for ten minutes."""
+    """A slow standard input: 25 small frames a second for ten minutes."""
     process = subprocess.Popen(["ffmpeg", "-v", "quiet", "-nostdin", "-re", "-f", "lavfi", "-i", DULL % ("64x48", 25),
                                 "-t", "600", "-f", "yuv4mpegpipe", "-"], stdin=subprocess.DEVNULL,
                                stdout=subprocess.PIPE)
@@ -292,7 +291,7 @@ def probe(path, *args):
 
 
 def contents(path):
-    """Streams, chapters, tags and packets. A single run reads all of them, because ffprobe takes long to start."""
+    """Streams, chapters, tags and packets, read by one run of ffprobe, which starts slowly."""
     return probe(path, "-show_streams", "-show_format", "-show_chapters", "-show_packets", "-show_data_hash", "MD5")
 
 
@@ -332,7 +331,7 @@ def payloads(path, track="a:0"):
 
 
 def raw(path, pix_fmt=None, track="v:0"):
-    """All frames as they are stored, in order, without duplicates or drops."""
+    """All decoded frames, without duplicates or drops."""
     return ffmpeg("-i", path, "-map", "0:" + track, "-fps_mode", "passthrough",
                   *(("-pix_fmt", pix_fmt) if pix_fmt else ()), "-f", "rawvideo", "-")
 
@@ -434,7 +433,7 @@ class Case(unittest.TestCase):
         return sorted(os.listdir(folder or self.folder))
 
     def on_its_side(self, upright, degrees, turn, *lossless):
-        """A phone's video of the same pictures. They are stored turned by ffmpeg's filter `turn`, and the container's
+        """Makes a phone's video of the clip `upright`. ffmpeg's filter `turn` turns the frames, and the container's
         rotation by `degrees` turns them back."""
         stored, source = self.path("stored.mp4"), self.path("phone%d.mp4" % degrees)
         ffmpeg("-i", upright, "-vf", turn, *lossless, stored)
@@ -446,7 +445,7 @@ class Case(unittest.TestCase):
         return source
 
     def catches(self, process, number):
-        """Waits until the run has a handler for the signal. Before that, the signal would kill it."""
+        """Waits until the run has a handler for the signal."""
         def look():
             try:
                 with open("/proc/%d/status" % process.pid, encoding="utf-8") as f:
@@ -476,7 +475,7 @@ class Case(unittest.TestCase):
         return result
 
     def on_terminal(self, *args, code=None, stdin=subprocess.DEVNULL, **more):
-        """Runs the program with standard error on a terminal, and returns what it shows. By default, expects a refusal."""
+        """Runs the program with standard error on a terminal, and returns what it shows. `code`: USAGE if not given."""
         master, slave = open_terminal(120)
         process = warm.start([LUMEQ] + [str(a) for a in args], environment(), stdin=stdin, stdout=subprocess.DEVNULL,
                              stderr=slave, **more)
@@ -519,7 +518,8 @@ class Case(unittest.TestCase):
         self.assertEqual(result.out, b"")
 
     def soon(self, measure, limit):
-        """Checks that one of several trials stays below the limit, unless the machine is busy or a sanitizer runs."""
+        """Checks that one of several results of measure() is below the limit. On a busy machine or under a sanitizer,
+        any result passes."""
         least = math.inf
         for _ in range(TRIALS):
             least = min(least, measure())
@@ -528,7 +528,7 @@ class Case(unittest.TestCase):
         self.assertLess(least, limit)
 
     def start(self, *args, **more):
-        """Starts a run. ends() waits for it; if it still runs after the test, it is killed."""
+        """Starts a run, which is killed if it outlives the test."""
         process = start(*args, **more)
         self.addCleanup(process.kill)
         return process
@@ -543,9 +543,8 @@ class Case(unittest.TestCase):
             self.assertLessEqual(abs(x - y), within, "%s, number %d: %r and %r" % (text, i, x, y))
 
     def same_times(self, source, output, within=0.0011, shifted=False):
-        """Checks that every frame keeps its time since the start of the first track, at Matroska's precision of 1 ms,
-        and that the output starts at 0. `shifted`: priming samples before 0 may shift the whole file by less than
-        50 ms, as in ffmpeg."""
+        """Checks that the output starts at 0, and that every frame keeps its time since the earliest track's start.
+        `within`: Matroska's precision. `shifted`: priming samples may shift the whole file by less than 50 ms."""
         self.assertAlmostEqual(begin(output), 0, delta=0.008)  # Opus' priming samples take 6.5 ms
         a, b = ([t - begin(path) for t in frame_times(path)] for path in (source, output))
         if shifted:

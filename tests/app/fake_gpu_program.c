@@ -1,12 +1,12 @@
 /*
  * Linked into the program, this gives it any number of fake GPUs. Environment variables:
  *   FAKE_GPU_LOST           each process loses its GPU after this number of frames
- *   FAKE_GPU_LOST_MEASURES  the same, after this number of measured frames
+ *   FAKE_GPU_LOST_MEASURES  each process loses its GPU after this number of measured frames
  *   FAKE_GPU_ONLY           only the GPU with this number is lost
  *   FAKE_GPU_LOG            this file gets a line for each used GPU: its number and its frames
  *   FAKE_GPU_REFUSES        no GPU can be used, for this reason
  *   FAKE_GPU_LIMIT          bytes that the surfaces of decoders may occupy
- *   FAKE_GPU_HANGS          no frame comes back for half a minute; the first wait creates this file
+ *   FAKE_GPU_HANGS          no frame returns for half a minute; the first delay creates this file
  */
 #include <fcntl.h>
 #include <pthread.h>

@@ -1,6 +1,5 @@
 /*
- * A faulty disk: preloaded into a program, this makes system calls fail for the files of one
- * folder.
+ * Preloaded into a program, this makes system calls fail for the files of one folder.
  *
  *     LD_PRELOAD=libfaulty_disk.so FAULTY_DISK_IN=/tmp/x FAULTY_DISK="fsync rename" lumeq ...
  *

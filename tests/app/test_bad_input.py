@@ -1,4 +1,4 @@
-"""Missing, truncated or damaged input, and input without video, gives a message and the documented exit code."""
+"""Missing, truncated or damaged input, or input without video, gives a message and the documented exit code."""
 
 import itertools
 import random
@@ -148,7 +148,7 @@ class Damaged(Case):
         return result
 
     def test_refused_sound_packets_are_counted(self):
-        """A packet that the container's bitstream filter refuses is dropped and counted."""
+        """The container's bitstream filter refuses the packets."""
         data = bytearray(read_bytes(clip("adts.ts", *X264, "-c:a", "aac", seconds=2, sound=2)))
         heads = [m.start() for m in re.finditer(b"\xff[\xf0\xf1\xf9][\x4c\x50]", bytes(data))]
         for at in heads[20:22]:
@@ -192,7 +192,7 @@ class Damaged(Case):
         return read_bytes(clip("clusters.mkv", *X264, "-g", "5", "-bf", "0", "-cluster_time_limit", "200", seconds=5))
 
     def test_less_than_was_declared(self):
-        """Declared durations are seldom exact: up to a second missing is no damage, if no element is cut."""
+        """A video up to a second shorter than declared is not damaged, if no element is cut."""
         data = self.in_clusters()
         clusters = [m.start() for m in re.finditer(b"\x1f\x43\xb6\x75", data)]
         segment = data.index(b"\x18\x53\x80\x67") + 4
@@ -203,8 +203,7 @@ class Damaged(Case):
             self.assertEqual([l[len("lumeq: "):] for l in result.lines], list(words))
 
     def test_damage_between_the_packets_of_matroska(self):
-        """The demuxer skips the damage and reports it only in its log. The damage is at the front, in the middle, and
-        at the end, where no packets follow."""
+        """The demuxer skips the damage and reports it only in its log."""
         data = self.in_clusters()
         clusters = [m.start() for m in re.finditer(b"\x1f\x43\xb6\x75", data)]
         for count in (2, len(clusters) // 2, len(clusters) - 1):
@@ -235,7 +234,7 @@ class Damaged(Case):
                          filters="settb=1/1000,setpts=N*60000"), "--null")
 
     def flip(self, source, name, step, first):
-        """Flips a byte at regular distances in the middle of a file."""
+        """Damages a byte in every `step` bytes of a file's middle third."""
         data = bytearray(read_bytes(source))
         for i in range(len(data) // 3 + first, len(data) * 2 // 3, step):
             data[i] ^= 0x5a
@@ -279,7 +278,7 @@ class Damaged(Case):
                               capture_output=True, check=False).stderr != b""
 
     def test_all_of_ffmpegs_errors_are_reported(self):
-        """Damaged packets in every container and codec: exit code 5 whenever FFmpeg reports something."""
+        """If FFmpeg reports damaged packets, the exit code is 5, in every container and codec."""
         cases = (("a.ogv", ("-c:v", "libtheora"), 4),
                  ("a.mkv", ("-c:v", "ffv1", "-level", "3", "-slicecrc", "1", "-g", "1"), 4),
                  ("a.gif", ("-c:v", "gif"), 2),
@@ -323,7 +322,7 @@ class Damaged(Case):
                 self.damaged(path, "errors in the picture")
 
     def test_parts_of_open_groups(self):
-        """Frames before a part's first key frame lack their references, which is no damage."""
+        """Frames before a part's first key frame may lack references. This is no damage."""
         for name, encoder in (("open.mkv", ("-c:v", "libx264", "-g", "12", "-x264-params", "open-gop=1:bframes=3")),
                               ("open.ts", ("-c:v", "libx264", "-g", "12", "-x264-params", "open-gop=1:bframes=3")),
                               ("open.mp4", ("-c:v", "libx265", "-x265-params", "log-level=none:open-gop=1:keyint=12")),
@@ -343,7 +342,7 @@ class Damaged(Case):
                 self.assertIn(result.code, (DONE, DAMAGED), str(result))
 
     def test_transport_streams_end_to_end(self):
-        """Packet counters restart at the joint, which alone is no damage."""
+        """Packet counters restart at the joint. This is no damage."""
         encoder = ("-c:v", "libx264", "-g", "25", "-bf", "2", "-c:a", "aac")
         first, second = clip("one.ts", *encoder, seconds=2, sound=2), clip("two.ts", *encoder, seconds=3, sound=3)
         later = self.path("later.ts")
@@ -362,7 +361,6 @@ class Damaged(Case):
                 self.assertEqual(lumeq(path, "--null", "-q").code, DAMAGED)
 
     def test_keyframe_missing(self):
-        """If a stream starts in the middle, everything decodable is written."""
         data = read_bytes(clip("gop.h264", *X264, "-g", "10", "-f", "h264", seconds=1))
         nals = [m.start() for m in re.finditer(b"\0\0\1", data)]
         headers = data[:nals[2]]
@@ -371,7 +369,7 @@ class Damaged(Case):
 
 
 class CutOff(Case):
-    """A file that ends inside an element whose size it declares is damaged."""
+    """A file that ends inside an element is damaged."""
 
     AVC, SOUND = (*X264, "-g", "10", "-bf", "2"), ("-c:a", "aac")
     FORMATS = (  # name, ffmpeg's options, the unit that is cut, bytes per unit (1: any number)
@@ -400,7 +398,7 @@ class CutOff(Case):
             data = read_bytes(source)
             with self.subTest(name):
                 self.ok(source, "--null")
-                if name != "front.mp4":  # FFmpeg refuses a piped index at the end
+                if name != "front.mp4":
                     self.assertEqual(lumeq("-", "--null", stdin=data).code, DONE)
             for at in (len(data) // 2, len(data) * 9 // 10, len(data) - 20):
                 at += 3 if at % unit == 0 else 0
@@ -447,7 +445,7 @@ class CutOff(Case):
 
 
 def unknown_lengths(data, boxes, wide):
-    """Sets durations in the header of a fragmented mp4 to all ones, in 32 or 64 bits."""
+    """Sets durations in the header of a fragmented mp4 to unknown: all ones, in 32 or 64 bits."""
     result, at = b"", 0
     while at < len(data):
         size, kind = struct.unpack(">I4s", data[at:at + 8])

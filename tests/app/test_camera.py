@@ -14,7 +14,7 @@ BITS = 16
 
 
 def camera_environment(folder, modes=SMALL, state="", **more):
-    """Environment of a program that sees the fake camera and no microphone; control() changes the camera's state."""
+    """Environment of a program that sees the fake camera and no microphone."""
     env = environment()
     env.update(LD_PRELOAD=FAKE, SDL_AUDIODRIVER="dummy", FAKE_CAMERA_MODES=modes, FAKE_CAMERA_STATE=state,
                FAKE_CAMERA_CONTROL=os.path.join(folder, "control"))
@@ -69,7 +69,7 @@ class CameraCase:
         self.waits_until(lambda: any(int(n) >= frames for n in re.findall(r'"frame":(\d+)', self.said())))
 
     def has_capture_times(self, path, rate=RATE):
-        """Checks that frames keep their intervals of capture, at Matroska's precision."""
+        """Checks that timestamps fit the frames' numbers, at Matroska's precision. Returns both."""
         times, seen = frame_times(path), numbers(path)
         self.assertEqual(len(times), len(seen))
         self.assertGreater(len(seen), 1)
@@ -78,8 +78,8 @@ class CameraCase:
         return times, seen
 
     def has_an_outage(self, path):
-        """Checks that one interval between frames is about a second too long for the frames' numbers, which do not
-        advance in an outage."""
+        """Checks that one interval between frames includes an outage of about a second. Frame numbers do not advance
+        in an outage."""
         times, seen = frame_times(path), numbers(path)
         self.assertEqual(len(times), len(seen))
         extra = [b - a - (n - m) / RATE for a, b, m, n in zip(times, times[1:], seen, seen[1:])]
@@ -217,7 +217,7 @@ class Headless(CameraCase, Case):
         self.assertFalse(os.path.exists(self.path("x.webm")))
 
     def test_deep_gray(self):
-        """Samples keep their depth: white is not 16 times too dark."""
+        """Samples keep their depth."""
         for code, pixels, state in (("Y12 ", "gray12le", ""), ("Y16 ", "gray16le", ""), ("Y16-", "gray16be", "")):
             with self.subTest(code):
                 modes = code + " 320x240@30"
@@ -302,12 +302,12 @@ class Headless(CameraCase, Case):
                 result = self.finished(process)
                 self.assertRegex(result.err, r"the camera is back after \d+\.\d s\n")
                 self.assertRegex(result.lines[-1], "1 outage, 50 frames" if not more else "50 frames, .*, 1 outage")
-                missed = re.search(r"(\d+) frames? of the camera w.* dropped", result.err)  # by a busy machine
+                missed = re.search(r"(\d+) frames? of the camera w.* dropped", result.err)  # if the machine is busy
                 self.assertLess(int(missed.group(1)) if missed else 0, 0.8 * RATE, result.err)
                 self.assertEqual(len(self.has_an_outage(self.path(name))), 50)
 
     def test_another_shape_goes_on_in_a_second_file(self):
-        self.write("x-2.mkv", b"mine")  # stays
+        self.write("x-2.mkv", b"mine")
         for words, size, more in (("size=160x120", (160, 120), ()), ("rate=15", (320, 240), ()),
                                   ("refuse=MJPG", (320, 240), ("--stats", "x.csv")),
                                   ("size=160x120", (160, 120), ("--record-raw",))):
@@ -452,7 +452,7 @@ class Window(CameraCase, WindowCase):
         self.assertEqual(self.quits(process).err.count("pictures are damaged"), 1, self.said())
 
     def test_quits_while_it_is_gone(self):
-        """The key q works while the camera is gone, even before lumeq notices that."""
+        """The key q works while the camera is gone, even before lumeq notices the loss."""
         for how, says in (("gone", "the camera is gone"), ("stall", "the camera is gone"), ("stall", "")):
             self.control("")
             process = self.preview()
@@ -547,7 +547,7 @@ class Window(CameraCase, WindowCase):
                 self.has_an_outage(self.path("x.mkv"))
 
     def test_the_key_while_the_camera_is_gone(self):
-        """The key ends a recording. A recording without frames leaves no file, and one that waits begins when the
+        """The key ends a recording. A recording without frames leaves no file. A waiting recording begins when the
         camera returns."""
         process = self.preview("-o", "x.mkv")
         time.sleep(FILM)
@@ -613,11 +613,11 @@ class Window(CameraCase, WindowCase):
 
     def test_preview_survives_a_failed_recording(self):
         """The preview goes on, and the exit code reports the failure."""
-        most = 4 << 20  # more than the camera itself needs
+        limit = 4 << 20  # bytes; more than the camera itself needs
         env = self.environment(**camera_environment(self.folder))
         env.update(DISPLAY=self.display, SDL_VIDEODRIVER="x11", SDL_AUDIODRIVER="dummy")
         process = self.start("--camera", "-q", "--input-format", "yuyv422", "--record-raw", "-o", "x.mkv", env=env,
-                             preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_FSIZE, (most, most)))
+                             preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_FSIZE, (limit, limit)))
         self.window(process)
         self.waits_for("recording failed: cannot write 'x.mkv'")
         self.assertIsNone(process.poll())
@@ -627,11 +627,11 @@ class Window(CameraCase, WindowCase):
         self.assertTrue(wait_for(self.recordings), "the key starts no recording")
         self.key("q")
         self.finished(process, 3)
-        self.assertNotIn("recorded", self.said())  # -q hides the success of the second one
+        self.assertNotIn("recorded", self.said())  # -q hides the success of the second recording
         self.assertFalse(os.path.exists(self.path("x.mkv")))
 
     def test_delay(self):
-        """The latency is at most two frames on an idle machine with two cores. The limit is five times as high."""
+        """The limit is five times the latency on an idle machine, which is two frames."""
         def delay():
             process = self.preview("-v", modes="YUYV 1280x720@10;MJPG 1280x720@30")
             time.sleep(3)

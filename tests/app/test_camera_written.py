@@ -117,7 +117,7 @@ class Headless(PipeCase, Case):
                 self.refused(self.run_camera(*args, code=USAGE), USAGE, "--camera", [a for a in args if "list" in a][0])
 
     def test_ends_with_the_last_frame(self):
-        """The run ends with the last frame; it does not wait for other tracks."""
+        """The run does not wait for other tracks."""
         def took():
             begin = time.monotonic()
             result = self.run_camera("--camera", "-o", "x.mkv", "-y", "--preset", "ultrafast", "--frames", "3")

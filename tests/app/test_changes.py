@@ -80,8 +80,7 @@ class Format(Case):
 
 class Shape(Case):
     def check(self, source, size, bars, *options):
-        """Checks that discs stay round and frames keep their size. `bars`: rows or columns of bars around the last
-        picture."""
+        """Checks that discs stay round and frames keep their size. `bars`: columns and rows of bars at the end."""
         output = self.path("out.mkv")
         result = self.ok(source, "-o", output, *OFF, "--vcodec", "ffv1", "-y", *options)
         about = video(output)

@@ -55,7 +55,7 @@ class ChangingSound(Case):
         self.assertEqual(sum(f.startswith("piece") for f in self.files()), 6)
 
     def test_new_header(self):
-        """FLV announces another configuration with a header. Each joined file continues the times of the previous one."""
+        """FLV announces another configuration with a header."""
         data = b""
         for i, part in enumerate((self.part(1, 440), self.part(2), self.part(1, 440))):
             ffmpeg("-i", part, "-c", "copy", "-bsf:a", "aac_adtstoasc", "-output_ts_offset", 2 * i, self.path("%d.flv" % i))

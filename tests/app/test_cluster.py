@@ -30,8 +30,7 @@ echo "$n;cluster"
 """
 
 
-# A fake ssh, which takes a host and a command, and runs the command here. Like sshd it sets SHELL, which GNU parallel's
-# command uses.
+# A fake ssh HOST COMMAND. It runs the command here, and sets SHELL for GNU parallel.
 SSH = """#!/usr/bin/env bash
 export SHELL=/bin/sh
 echo "$1" >>%s/hosts
@@ -98,7 +97,7 @@ class Cluster(Case):
 
     @unittest.skipUnless(shutil.which("parallel"), "GNU parallel is not installed")
     def test_continues_a_job(self):
-        """After any step the script continues a job without repeating steps, also if the output exists."""
+        """The script continues a job after any step, and repeats no step."""
         plan = self.path("out.mkv.lumeq/plan")
         film = (self.source, "-o", self.write("out.mkv", b"old"), "-y", "--vcodec", "ffv1", "--parts", "2")
         self.ok("plan", *film, "--no-measure")

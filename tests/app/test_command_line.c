@@ -265,7 +265,6 @@ static int is_same(const LumeqParams *a, const LumeqParams *b)
     return 1;
 }
 
-/* Each option changes the parameters that the library gets. */
 TEST(options_reach_the_library)
 {
     const LumeqParams usual = params_of(NULL), same = params_of(NULL);
@@ -281,7 +280,6 @@ TEST(options_reach_the_library)
     }
 }
 
-/* A profile of the program is the library's profile of the same name. */
 TEST(profiles_are_the_librarys)
 {
     CHECK(!lumeq_profile_name(-1) && !lumeq_profile_name(profile_count),

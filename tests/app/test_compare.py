@@ -154,7 +154,7 @@ class Compare(Case):
         self.assertEqual([len(r) for r in rows[0]], [len(r) for r in rows[2]])
 
     def test_not_by_the_settings_file(self):
-        """The settings file changes only the window, never a written file."""
+        """`compare` in the settings file is only for the window."""
         settings = self.write("settings", b"compare = side\n")
         plain = self.lossless(self.source(), name="plain.mkv")
         self.ok(self.source(), "-o", self.path("out.mkv"), "--vcodec", "ffv1", "--config", settings)

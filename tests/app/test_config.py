@@ -54,7 +54,6 @@ class Config(WithEnvironment):
         self.assertEqual(self.frames("reference = yes", "--reference=no"), self.plain())
 
     def test_command_line_wins_over_contradictions(self):
-        """A setting that contradicts an argument is ignored."""
         for text, args in (("crf = 30", ("--bitrate", "300K")), ("bitrate = 300K", ("--crf", "30")),
                            ("quiet = yes", ("-v",)), ("verbose = yes", ("-q",)),
                            ("no-subs = yes", ("--sub-track", "none")), ("mode = off", ("--reference",)),
@@ -109,7 +108,6 @@ class Config(WithEnvironment):
         self.ok(simple(), "--null", "--frames", 1, "--config", self.settings("mode = off"))
 
     def test_help_does_not_read_it(self):
-        """The help works even if the file is invalid."""
         self.settings("nonsense\n", "home/.config/lumeq/config")
         self.refused(lumeq(simple(), "--null"), USAGE, "line 1", "nonsense")
         self.ok("--help")
@@ -159,7 +157,6 @@ class Config(WithEnvironment):
         self.refused(lumeq("none.mp4", "--null"), USAGE, "Is a directory")
 
     def test_only_regular_files_are_read(self):
-        """A FIFO or a terminal as settings file is refused at once."""
         os.mkfifo(self.path("pipe"))
         terminal = os.openpty()
         for fd in terminal:
@@ -173,7 +170,7 @@ class Config(WithEnvironment):
         self.refused(lumeq("none.mp4", "--null", limit=SOON), USAGE, "not a regular file", "--no-config")
 
     def test_dev_null_means_no_settings(self):
-        """/dev/null means no settings, also through a link."""
+        """Also through a link."""
         self.settings("nonsense\n", "home/.config/lumeq/config")
         self.ok(simple(), "--null", "--frames", 1, "--config", "/dev/null")
         os.remove(self.path("home/.config/lumeq/config"))

@@ -271,7 +271,7 @@ static void check_text(const Decisions *all, const char *text)
     CHECK(strcmp(got, text) == 0, "\"%s\" for \"%s\"", got, text);
 }
 
-/* The text has the mean of each kind of frame, the most frequent first, without rare kinds. */
+/* The text describes each kind of frame, the most frequent first. It omits rare kinds. */
 TEST(videos)
 {
     const Decision dark[] = {

@@ -13,7 +13,7 @@ MOVING = ("color=black:s=%dx%d:r=50,format=yuv444p,"
 
 
 def interlaced(first="top", pix_fmt="yuv420p", frames=FRAMES):
-    """An interlaced clip; `first`: the field that comes first, "top" or "bottom"."""
+    """An interlaced clip. `first`: its first field, "top" or "bottom"."""
     path = Store.path("fields-%s-%s-%d.mkv" % (first, pix_fmt, frames))
     if not os.path.exists(path):
         order = {"top": "tff", "bottom": "bff"}[first]
@@ -28,8 +28,8 @@ def filtered(path, deint):
 
 
 def combs(path):
-    """The strength of combing: by how many codes a pixel differs from those above and below, beyond the difference
-    between these two; the mean of all pixels."""
+    """Measures combing in the first frame, as a mean in codes. For each pixel: the smaller difference to the pixel above
+    or below, minus the difference of these two."""
     luma = ffmpeg("-i", path, "-frames:v", 1, "-vf", "format=gray", "-f", "rawvideo", "-")
     total = 0
     for y in range(1, HEIGHT - 1):
@@ -75,7 +75,7 @@ class Files(Case):
             self.assertEqual(len(frame_times(output)), count, options)
 
     def test_whole_frames(self):
-        """With "on", progressive frames are deinterlaced as well, which changes moving ones."""
+        """With "on", progressive frames are deinterlaced as well."""
         source = clip("moving.mkv", "-c:v", "ffv1")
         output, frames = self.written(source, "--deinterlace", "on")
         self.assertEqual(frames, filtered(source, "all"))
@@ -87,7 +87,7 @@ class Files(Case):
 class Filtered(Case):
     """The noise filter treats fields separately if frames stay interlaced."""
 
-    # The lower field is brighter by a code, which a filter of whole frames would smooth.
+    # The lower field is one code brighter. A filter of whole frames would smooth the difference.
     DARK = "color=gray:size=%dx%d:rate=25,format=yuv420p,geq=lum='22+mod(Y\\,2)+X/4':cb=128:cr=128,setfield=%%s" % (
         WIDTH, HEIGHT)
 

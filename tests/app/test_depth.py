@@ -8,11 +8,11 @@ WIDTH, HEIGHT = 64, 48
 SIZE = "64x48"
 QUICK = ("--preset", "ultrafast")
 
-# Options for one curve per frame, without dither, which depends only on the frame's codes.
+# Options for a curve that depends only on the frame's codes.
 PLAIN = ("--mode", "global", "--strength", "1", "--clip", "0", "--smooth", "0", "--scene-cut", "off",
          "--bars", "ignore", "--dither", "off", "--chroma", "keep")
 
-# Formats without a luma plane are converted to these; big-endian formats are only byte-swapped.
+# Formats without a luma plane are converted to these. Big-endian formats are only byte-swapped.
 NEAREST = {
     "yuyv422": "yuv422p", "uyvy422": "yuv422p", "yvyu422": "yuv422p", "uyyvyy411": "yuv411p",
     "y210le": "yuv422p10le", "y212le": "yuv422p12le", "ayuv64le": "yuva444p16le",
@@ -98,7 +98,7 @@ def encoder_formats(encoder):
 
 
 def carried(pix_fmt):
-    """A clip in this format, by the first encoder that keeps its frames unchanged; or None."""
+    """A clip in this format from the first encoder that supports it, or None."""
     # Pale colours leave room for more saturation.
     first = "gray" if is_gray(pix_fmt) else "yuv444p,lutyuv=u=112+val/8:v=112+val/8"
     for encoder, (name, *options) in CARRIERS.items():
@@ -121,7 +121,7 @@ class Every(Case):
     def setUpClass(cls):
         tried = formats()
         drawn = share(tried, 4)
-        if len(drawn) < len(tried):  # many formats take the same paths, and all of them take minutes
+        if len(drawn) < len(tried):  # all formats take minutes
             tried = [f for f in tried if f in drawn or f in USUAL]
             print("\nonly a share of the formats and the usual ones are tested", file=sys.stderr)
         found = {pix_fmt: carried(pix_fmt) for pix_fmt in tried}
@@ -141,7 +141,7 @@ class Every(Case):
             self.assertIn(pix_fmt, self.clips)
 
     def test_mode_off(self):
-        """The depth is kept; formats that pass directly or byte-swapped keep every bit."""
+        """All formats keep their depth. Formats that need no conversion keep every bit."""
         for pix_fmt, source in self.clips.items():
             with self.subTest(pix_fmt):
                 output = self.written(source, pix_fmt, "--mode", "off")
@@ -169,7 +169,7 @@ class Every(Case):
         return samples[:size], samples[size:end], samples[end:]
 
     def test_equalized(self):
-        """The result equals that of 8 bits within a code; chroma is kept or scaled, and alpha is kept."""
+        """Luma is within a code of the result in 8 bits. Chroma is kept or scaled, and alpha is kept."""
         models = {}
         for pix_fmt in self.direct():
             with self.subTest(pix_fmt):
@@ -316,7 +316,6 @@ class Range(Case):
         self.assertGreater(max(got), 1013)
 
     def test_steps_are_finer_than_8_bits(self):
-        """Codes between those of 8 bits stay distinct."""
         output = self.lossless(self.ramp("pc"), *PLAIN)
         self.assertGreater(len(set(luma(output, "yuv420p10le", 1024, 32))), 1000)
 
@@ -400,7 +399,7 @@ class Auto10(Case):
                 self.assertIn(words, reported)
 
     def test_encoders_of_8_bits_are_reported(self):
-        """A message reports an encoder of 8 bits, also without -v, and the video is written."""
+        """Even without -v, a message reports an encoder of 8 bits."""
         for source in self.dark(), self.dark("yuv420p10le"):
             result = self.ok(source, "-o", self.path("out.avi"), "-y", "--vcodec", "mjpeg", "--pix-fmt", "auto10")
             self.assertIn("--pix-fmt auto10: 8 bits, since mjpeg supports no more", result.err)

@@ -15,7 +15,7 @@ DRIVER, MACHINE = os.environ.get("FAKE_DRIVER_LIBRARY", ""), os.environ.get("FAK
 WITH_DRIVER = MACHINE + ":" + DRIVER  # to preload
 ATTACKER = os.environ.get("ATTACKER_LIBRARY", "")
 CAMERA = os.environ.get("FAKE_CAMERA_LIBRARY", "")
-WITH_CUDA = os.environ.get("FAKE_GPU_PROGRAM", "")  # a build for CUDA 13 with fake GPUs
+WITH_CUDA = os.environ.get("FAKE_GPU_PROGRAM", "")  # a build with fake GPUs
 
 SECTIONS = ["processor", "sandbox", "gpu", "nvdec", "encoders", "hardware_encoders", "cameras", "virtual_camera", "display",
             "sound", "versions"]
@@ -34,7 +34,7 @@ class DoctorCase(Case):
     def examine(self, *args, code=DONE, env=None, preload=None, program=None, **more):
         """Runs --doctor --json, checks the layout of the JSON object, and returns it."""
         env = dict(env or environment(), **{"LUMEQ_DOCTOR_SECONDS": str(LIVENESS / 2), **more})
-        if preload and "container" not in more:  # a simulated machine is not this container
+        if preload and "container" not in more:  # the simulated machine is no container
             env.pop("container", None)
             env.pop("NVIDIA_VISIBLE_DEVICES", None)
         if preload:
@@ -82,7 +82,7 @@ class Doctor(DoctorCase):
             self.assertEqual(long, [])
 
     def test_sandbox(self):
-        """Simulated kernels lack Landlock or seccomp. test_sandbox.py tests the sandbox itself."""
+        """Simulated kernels lack Landlock or seccomp."""
         states = [self.examine(**more)["sandbox"]["state"] for more in
                   ({}, dict(preload=ATTACKER, NO_LANDLOCK="1"), dict(preload=ATTACKER, NO_SECCOMP="1"))]
         self.assertIn(states[0], ("ok", "no-landlock", "no-seccomp"))
@@ -126,7 +126,6 @@ class Driver(DoctorCase):
         return self.examine(preload=preload, FAKE_DRIVER=words, **more)["gpu"]
 
     def test_causes_are_distinguished(self):
-        """Each state has its message, and a line that says how to fix it."""
         in_container = "start the container with docker run --gpus all, which needs the NVIDIA Container Toolkit"
         cases = [("init=100 none", "no-gpu", "none", "no NVIDIA GPU", "an NVIDIA GPU from 2018 or later", WITH_DRIVER),
                  ("init=100 denied", "no-permission", "mend", "no permission to use the GPU", "usermod -aG video,render",

@@ -1,5 +1,4 @@
-"""The commands of the documentation work. Each is run as written, on clips with the names in it, unless NOT_RUN lists
-it with a reason."""
+"""The commands of the documentation work. Except for NOT_RUN, they run as written, on clips with the names in them."""
 
 import contextlib
 import fnmatch
@@ -10,7 +9,7 @@ from window import MISSING, WindowCase
 
 ROOT = os.path.abspath(os.path.join(os.path.dirname(os.path.abspath(__file__)), "../.."))
 
-# Prefixes of commands that are not run, and why.
+# Patterns for the beginnings of commands that are not run, and why.
 NOT_RUN = [
     (r"sudo apt install", "installs packages"),
     (r"sudo cmake --install", "installs the program"),
@@ -57,7 +56,7 @@ def without_blocks(page):
 
 
 def commands():
-    """(page, command), each once: the lines of shell blocks, and inline commands of README.md."""
+    """Returns each command once, as (page, command): lines of shell blocks, and inline commands of README.md."""
     found = []
     for page in pages():
         for block in blocks(page, "sh"):
@@ -135,7 +134,7 @@ class Commands(WindowCase):
             os.symlink(target, os.path.join(self.folder, name))
         self.script(programs, "lumeq", 'case "$1" in plan|measure|segment|join) exec "%s" "$@";; esac\n'
                     'exec "%s" --no-config --backend cpu "$@"' % (LUMEQ, LUMEQ))
-        # "|| :" ignores that the player may be closed before it has read everything.
+        # "|| :": the player may close the pipe early.
         self.script(programs, "curl", "cat '%s' 2>/dev/null || :" % clips()["foggy.mkv"])
         self.script(programs, "rpicam-vid", "cat '%s' 2>/dev/null || :" % clips()["foggy.mkv"])
         self.script(programs, "some-sender", "cat '%s' 2>/dev/null || :" % clips()["foggy.mkv"])
@@ -203,7 +202,7 @@ class Texts(unittest.TestCase):
                     self.assertIn(option, out, page)
 
     def test_files_exist(self):
-        """A page names files by their names, by a pattern, or by a path from its folder or from the top."""
+        """A page may name a file by its name, a pattern, or a path from the page's folder or the top folder."""
         every = [name for name in subprocess.run(["git", "ls-files", "-z", "--cached", "--others", "--exclude-standard"],
                                                  cwd=ROOT, stdout=subprocess.PIPE, check=True,
                                                  encoding="utf-8").stdout.split("\0") if name]
@@ -221,14 +220,13 @@ class Texts(unittest.TestCase):
         self.assertEqual(missing, [])
 
     def test_build_folders(self):
-        """Builds without the program do not use build/, which the README installs."""
+        """README.md installs build/, so builds without the program use other folders."""
         found = [c for _, c in commands() if "LUMEQ_PROGRAM=OFF" in c]
         self.assertGreater(len(found), 2)
         for command in found:
             self.assertRegex(command, r" -B build/\w+ ")
 
     def test_options_exist(self):
-        """Every option that the pages name is in the help."""
         shown = set(re.findall(r"--([a-z][\w-]+)", lumeq("--help=full").out.decode()))
         self.assertFalse(shown & HIDDEN)
         known = shown | HIDDEN | OTHERS | {"help", "version"}

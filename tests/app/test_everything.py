@@ -242,7 +242,7 @@ class ToOthers(Case):
                 self.assertEqual(found["title"], "A title")
                 self.assertTrue(found["creation_time"].startswith("2024-05-06T05:08:09"))
         self.assertEqual(tags(self.path("out.mp4"))["com.apple.quicktime.title"], "A title")
-        keys = {**self.PHONE, "com.apple.quicktime.title": "Another title"}  # it is not replaced by the title
+        keys = {**self.PHONE, "com.apple.quicktime.title": "Another title"}  # the title does not replace it
         found = tags(self.converted(self.recorded(keys, "in.mov", *self.KEYS), "out.mp4", "-y", *QUICK))
         self.assertEqual((found["title"], found["com.apple.quicktime.title"]), ("A title", "Another title"))
 
@@ -376,7 +376,6 @@ class Converted(Case):
         return "".join("." if p < 50 else "#" if 3000 < p < 5200 else "!" for p in peaks)
 
     def test_damage_becomes_silence(self):
-        """Damaged packets become silence, even a single one."""
         for spoilt in ((20,), (8, 17, 26, 35), range(12, 35)):
             with self.subTest(spoilt):
                 source = self.burst("in.mp4", "-c:a", "aac")

@@ -147,7 +147,7 @@ class Alpha(Case):
                 self.assertEqual(self.alpha(source), self.alpha(output))
 
     def test_vp9(self):
-        """VP9's alpha, which is stored beside the packets, is written and read back."""
+        """VP9's alpha is written and read back."""
         lossless = ("--vopt", "lossless=1", "--vopt", "deadline=realtime")
         for name in ("a.webm", "b.mkv"):
             output = self.converted(self.source(), name, "--vcodec", "libvpx-vp9", *lossless)
@@ -214,7 +214,7 @@ class Pictures(Case):
         self.assertGreater(spread[1], spread[0] + 20)
 
     def test_hd_video_to_jpeg(self):
-        """JPEG always has the BT.601 matrix, and HD video has another one."""
+        """JPEG always has the BT.601 matrix. HD video has another one."""
         source = clip("hd.mkv", *FFV1, "-pix_fmt", "yuv444p", "-colorspace", "bt709", seconds=0.04,
                       source="color=0x20c040:size=1280x720:rate=25,format=gbrp,"
                              "scale=out_color_matrix=bt709:out_range=tv,format=yuv444p")

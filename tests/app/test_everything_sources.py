@@ -77,13 +77,13 @@ class Changes(Case):
 
 
 class CutInTheMiddle(Case):
-    """If a stream was cut off at the front, lumeq skips incomplete pictures, which is no damage."""
+    """If a stream lacks its beginning, lumeq skips incomplete pictures. This is no damage."""
     OPEN = ("-x264-params", "open-gop=1:bframes=3:b-adapt=0:scenecut=0")
     REFRESHED = ("-x264-params", "keyint=25:intra-refresh=1")
     X265 = ("-c:v", "libx265", "-preset", "ultrafast", "-x265-params", "keyint=25:scenecut=0:log-level=none")
 
     def cut(self, name, *options, packet=188, at=0.4, **more):
-        """Returns a clip of 100 pictures, and a file with its packets after this share of the bytes."""
+        """Returns a clip of 100 pictures, and a copy that lacks its beginning (`at`: share of the bytes)."""
         whole = clip(name, *options, **{"seconds": 4, "sound": 4, **more})
         data = read_bytes(whole)
         return whole, self.write(name, data[int(len(data) * at) // packet * packet:])

@@ -96,7 +96,7 @@ class FaultyDisk(Case):
     # ---- file systems that lack functions ----
 
     def test_nothing_is_replaced(self):
-        """An OUTPUT that appears meanwhile is kept, and so is the new file, whatever calls the file system supports."""
+        """An OUTPUT that appears during the run is kept, and so is the new file."""
         for faults in some(("", "renameat2", "renameat2 link")):
             with self.subTest(faults):
                 out = self.path("out.mkv")

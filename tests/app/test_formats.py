@@ -64,7 +64,7 @@ class Formats(Case):
                 self.assertEqual(len(frame_times(output)), 5)
 
     def test_flv_refuses_mpeg4(self):
-        """FFmpeg can write MPEG-4 into FLV if its strictness is low, but nothing can read that."""
+        """FFmpeg can write MPEG-4 into FLV if its strictness is low, but no program can read it."""
         self.refused(lumeq(simple(), "-o", self.path("out.flv"), "--vcodec", "mpeg4", "-q"), OUTPUT, "official FLV")
         self.assertEqual(self.files(), [])
         self.converted(simple(), "out.flv", "--vcodec", "flv")
@@ -115,7 +115,7 @@ class Formats(Case):
         self.same_times(simple(), self.path("piped.mkv"), 0.05)
 
     def test_conversions_are_reported(self):
-        """Each conversion is reported once, with its purpose: for the equalizer, or for the encoder."""
+        """Each conversion is reported once, with its purpose."""
         result = self.ok(clip("rgb.mkv", "-c:v", "png", "-pix_fmt", "rgb24"), "-o", self.path("o.mkv"), "-v",
                          "--pix-fmt", "yuv420p")
         self.assertEqual(sorted(line for line in result.lines if "converted" in line),
@@ -185,7 +185,7 @@ class Times(Case):
         return source
 
     def test_constant_rates_in_coarse_time_bases(self):
-        """A time base of 1 ms or 1/90000 s rounds most rates; in mp4 and mov all frames have the same duration again."""
+        """Time bases of 1 ms or 1/90000 s round most rates. In mp4 and mov, all frames have the same duration again."""
         def distances(path, key="dts"):
             times = sorted(int(p[key]) for p in contents(path)["packets"] if p["codec_type"] == "video")
             return [b - a for a, b in zip(times, times[1:])]
@@ -208,7 +208,7 @@ class Times(Case):
                             self.assertAlmostEqual(was - frame_times(source)[0], now - frame_times(output)[0], delta=0.0011)
 
     def test_still_at_the_end(self):
-        """The third packet in decoding order lasts a minute; with B-frames it is shown second."""
+        """The third packet lasts a minute. With B-frames, its frame is shown second."""
         for frames in (0, 2):
             source = self.still_at_the_end("still%d.mp4" % frames, "-c:v", "libx264", "-bf", frames)
             for name, *options in some((("out.mp4",), ("out.mov",), ("out.mkv",), ("out.gif",),

@@ -1,4 +1,4 @@
-"""Encoders on a GPU. A fake encoder (fake_nvenc.c) writes each picture's checksum, and in which memory it was."""
+"""Encoders on a GPU. A fake encoder (fake_nvenc.c) writes each picture's checksum and memory (GPU or host)."""
 
 import os
 import re
@@ -59,8 +59,7 @@ class Encoding(Case):
         return found
 
     def test_the_same_samples(self):
-        """Samples are the same with and without scaled chroma, in one pass and two. The clip has more frames than there
-        are surfaces."""
+        """The clip has more frames than there are surfaces."""
         source = clip("long.mkv", *FFV1, "-pix_fmt", "yuv420p", size=SIZE, seconds=3)
         for options in ((), ("--two-pass", "off", "--chroma", "keep"), ("--two-pass", "on"), ("--mode", "clahe")):
             with self.subTest(options):
@@ -78,7 +77,6 @@ class Encoding(Case):
         self.check(source, "p010le", "--pix-fmt", "auto10", codec="hevc_nvenc")
 
     def test_frames_for_other_readers_come_to_the_host(self):
-        """Frames that are drawn into, compared, odd-sized or unsupported by the encoder come to the host."""
         plain = clip("plain.mkv", *FFV1, "-pix_fmt", "yuv420p", size=SIZE)
         for name, source, options in (
                 ("overlay", plain, ("--overlay",)), ("compare", plain, ("--compare", "split")),

@@ -40,7 +40,7 @@ def flv_tags(path):
 
 
 def other_headers(path):
-    """Writes 1 s of video, then 7 s with other codec headers; each header is stored once. Returns the number of frames."""
+    """Writes 1 s of video, then 7 s with other codec headers. Returns the number of frames."""
     flv = ("-f", "flv", "-flvflags", "no_sequence_end", "-g", 25)
     first, second = (flv_tags(clip(name, *H264, *more, *flv, seconds=seconds, source=DARK)) for name, more, seconds in (
         ("first.flv", (), 1), ("second.flv", ("-x264-params", "cabac=0:8x8dct=0", "-refs", 4), 7)))
@@ -132,8 +132,7 @@ class Loss(OnGpu):
                 self.assertEqual(re.findall("contexts .*", result.err)[-1], "contexts 0 blocks 0")
 
     def test_too_little_memory(self):
-        """With too little GPU memory, frames come to the host or software decodes; the pictures stay the same, and
-        released memory is not counted."""
+        """With too little GPU memory, frames come to the host, or software decodes them. The pictures stay the same."""
         result = self.check(film(), "--two-pass", "off")
         most, limit = [int(n) for n in re.search(r"memory: (\d+) of (\d+) MiB of GPU 0", result.err).groups()]
         self.assertTrue(0 < most < limit, result.err)
@@ -219,7 +218,6 @@ class Loss(OnGpu):
         self.assertTrue(raw(out) == self.on_cpu(film(), "--two-pass", "off")[0])
 
     def test_loss_while_waiting_for_input(self):
-        """The loss is noticed while lumeq waits for input that does not come."""
         out = self.path("gpu.mkv")
         process = self.start_on_gpu(film(), "-o", out, "--vcodec", "ffv1", "--two-pass", "off", stdin=subprocess.PIPE,
                                     FAKE_GPU_LOST=str(FRAMES // 2))
@@ -230,7 +228,7 @@ class Loss(OnGpu):
                 line = process.stderr.readline()
                 self.assertTrue(line, said)
                 said += line
-            time.sleep(0.5)  # the received part is decoded
+            time.sleep(0.5)  # enough to decode the received part
         process.stdin = None
         self.ends(process)
         self.assertTrue(raw(out) == self.on_cpu(film(), "--two-pass", "off")[0])
@@ -284,14 +282,13 @@ class Window(OnGpu):
                     self.assertEqual(int(shown) + int(dropped), FRAMES, result.err)
 
     def test_another_size_and_back(self):
-        """After a change of size, the noise reference is the last frame of the other size, as in software."""
         joined = self.another_size_and_back()
         rows = [self.shown(joined, *backend) for backend in (("--backend", "cpu", "--hwdec", "no"), ())]
         self.assertEqual(rows[1], rows[0])
 
     def test_a_lost_gpu_is_not_used(self):
-        """Waiting frames and those on the screen are not returned to a lost GPU, which might never answer."""
-        for options in ((), ("--null", "--sandbox", "off")):  # the fake decoder reads a file
+        """Waiting frames and those on the screen are not returned to a lost GPU."""
+        for options in ((), ("--null", "--sandbox", "off")):  # no sandbox: the fake decoder reads a file
             for after in (20, 40):
                 with self.subTest(after, options=options):
                     show = self.run_on_gpu if options else self.show
@@ -335,8 +332,8 @@ class OtherFilms(Case):
                 self.assertIn("%d of 80 frames on the GPU" % on_gpu, said)
 
     def test_changes_in_mid_stream(self):
-        """No frame is lost at a change of format. Frames of another size are scaled on the host; many references also
-        move frames to the host; FFmpeg has no surfaces for 4:2:2, so software continues."""
+        """No frame is lost at a change of format. Frames of another size or with many references come to the host.
+        FFmpeg has no surfaces for 4:2:2, so software continues."""
         def part(name, size, pixels, *more, seconds=1.6):
             path = clip(name + ".h264", "-c:v", "libx264", "-preset", "veryfast", "-g", 20, "-bf", 0, "-pix_fmt", pixels,
                         *more, "-f", "h264", seconds=seconds, source="testsrc2=size=%s:rate=25" % size)

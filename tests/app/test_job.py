@@ -1,5 +1,4 @@
-"""Jobs, which encode a film in parts: plan, measure, segment, join, --jobs and --resume. The film equals that of one
-run."""
+"""Jobs encode a film in parts: plan, measure, segment, join, --jobs and --resume."""
 
 import contextlib
 import glob
@@ -55,7 +54,7 @@ def damaged_film():
 
 
 def film_damaged_twice():
-    # MPEG-2, because FFmpeg's threads for H.264 conceal damage with frames that may not be complete yet.
+    # MPEG-2, because FFmpeg's threads for H.264 conceal damage differently in each run.
     return damaged("twice.ts", clip("twice-sound.ts", "-c:v", "mpeg2video", "-bf", "2", "-g", "20", "-q:v", "4",
                                     "-c:a", "aac", seconds=8, sound=8), 0.2, 0.8)
 
@@ -151,7 +150,7 @@ class JobCase(Case):
 
 
 class Equal(JobCase):
-    """The decoded frames equal those of one run, bit for bit, and everything else is the same, too."""
+    """The output of a job equals that of one run."""
 
     def check(self, source, *options, parts=3, code=DONE, measured=()):
         """Compares a job with one run. `measured`: also a job whose parts are measured separately."""
@@ -187,7 +186,7 @@ class Equal(JobCase):
                 self.check(source, *options)
         for parts in some((1, 7)):
             self.check(film(), parts=parts)
-        # libavformat invents some durations, which depend on where reading began.
+        # libavformat guesses some durations, depending on where reading began.
         self.check(clip("short.wmv", "-c:v", "wmv2", "-g", 12, rate=24, seconds=1.5))
         self.check(dark, "--pix-fmt", "auto10", "--lookahead", "0.2", measured=True)
         self.assertEqual(video(self.path("one.mkv"))["pix_fmt"], "yuv420p10le")
@@ -205,7 +204,7 @@ class Equal(JobCase):
         return [{k: v for k, v in row.items() if k not in TIMES} for row in read_rows(self.path(name))]
 
     def test_everything_else_of_a_film(self):
-        """Other tracks, chapters, tags and statistics are those of one run, also histograms of 10 bits."""
+        """Other tracks, chapters, tags and statistics are those of one run."""
         noise = clip("noise10.mkv", "-c:v", "ffv1", "-pix_fmt", "yuv420p10le", seconds=1,
                      source="nullsrc=size=192x108:rate=25,format=yuv420p10le,geq=lum='random(1)*1023':cb=512:cr=512")
         for source, ending, count in ((whole_film(), ".csv", 100), (noise, ".jsonl", 25)):
@@ -223,7 +222,6 @@ class Equal(JobCase):
             os.unlink(out)
 
     def test_parts_begin_where_the_overlay_changes(self):
-        """The overlay's numbers change rarely, and parts begin only where they change."""
         source = clip("panel.mkv", "-c:v", "libx264", "-preset", "ultrafast", seconds=1,
                       source="testsrc2=size=640x360:rate=25,lutyuv=y='16+val/7',noise=alls=8:allf=t,fade=d=1")
         one = self.ok(source, "-o", self.path("one.mkv"), "--vcodec", "ffv1", "--two-pass", "on", "--overlay")
@@ -241,7 +239,7 @@ class Equal(JobCase):
         return out, one
 
     def check_groups(self, out):
-        """Checks that no frame decoded after a key frame is shown before it."""
+        """Checks that no frame decoded after a key frame is shown before the key frame."""
         key = None
         for p in contents(out)["packets"]:
             if p["codec_type"] == "video" and "pts" in p:
@@ -372,7 +370,6 @@ class Steps(JobCase):
             self.refused(lumeq(word, cwd=self.folder), USAGE, "./" + word)
 
     def test_settings_are_in_the_plan(self):
-        """The plan contains all options, including those of the settings file."""
         settings = self.write("config", b"mode = stretch\nprofile = fog\n")
         plan = self.plan(film(), "--config", settings, "--gamma", "1.5")
         self.assertIn("argument --mode=stretch", self.text(plan))
@@ -786,7 +783,6 @@ class Run(JobCase):
         self.assertEqual(frames(self.path("out.mkv")), frames(self.one_run(source)))
 
     def test_a_process_is_killed(self):
-        """If a process of the job is killed, the run ends and can be continued."""
         process = self.job("-q", source=long_clip())
         self.addCleanup(process.kill)
         folder = self.path("out.mkv.lumeq")
@@ -795,7 +791,7 @@ class Run(JobCase):
         self.refused(finish(process), OUTPUT, "killed by signal 9", "--resume")
 
     def test_existing_output_is_replaced(self):
-        """The output is not changed until the end, finished parts are kept, and a job that cannot succeed is refused."""
+        """The output is not changed until the end."""
         self.write("out.mkv", b"precious")
         options = ("-o", self.path("out.mkv"), "--vcodec", "ffv1", "--parts", 2)
         self.ok("plan", simple(), *options, "-y", "-q")
@@ -810,7 +806,7 @@ class Run(JobCase):
         self.assertEqual(frames(self.path("out.mkv")), frames(self.one_run(simple())))
 
     def test_done_before(self):
-        """As with many files, an output is not made again if the same settings made it from the same input."""
+        """An output is not made again if the same settings made it from the same input."""
         source = self.path("in.mp4")
         shutil.copy(simple(), source)
         self.ends(self.job("-q", source=source, parts=1))
@@ -828,7 +824,7 @@ class Run(JobCase):
         self.refused(lumeq(source, "-o", source, "--resume"), USAGE, "is the input")
 
     def test_killed_after_the_join(self):
-        """The output is complete, but the folder was not removed, and perhaps the output was not marked."""
+        """The output is complete, but the folder remains. The output's mark, an extended attribute, may be missing."""
         job = self.job_of(damaged_film(), "--parts", 2)
         plan = self.plan(damaged_film(), parts=2)
         self.segments(plan)

@@ -79,12 +79,11 @@ class Look(Case):
     def test_strength_is_literal_or_automatic(self):
         auto = self.frames()
         self.assertEqual(auto, self.frames("--strength", "auto"))
-        # The clip is so dull that auto chooses its full strength.
         self.assertEqual(self.frames("--strength", 0), self.frames("--mode", "off"))
         self.assertNotEqual(self.frames("--strength", 1), auto)
 
     def test_limit(self):
-        """--limit darken raises no luma and --limit lighten lowers none, in any mode. Without a limit, luma moves both ways."""
+        """--limit darken raises no luma and --limit lighten lowers none."""
         noise = "geq=lum='%s+%s*X/256+mod(X*7+Y*13+N*5\\,9)':cb=128:cr=128"
         for name, light in ("bright", (150, 60)), ("dark", (20, 40)):
             source = clip("limit-%s.mkv" % name, *FFV1, seconds=0.3,
@@ -251,7 +250,7 @@ class Look(Case):
 
     def test_dither_is_for_lossless_output(self):
         ramp = clip("ramp.mkv", *FFV1, source=RAMP, seconds=0.2)
-        # Lifted video is always dithered.
+        # A fixed strength lifts nothing. Lifted video is always dithered.
         literal = ("--strength", "0.8")
         on, off = (self.frames("--dither", value, *literal, source=ramp) for value in ("on", "off"))
         self.assertNotEqual(on, off)
@@ -277,8 +276,8 @@ class Look(Case):
             self.assertEqual(before[:bar], after[:bar])
             self.assertEqual(before[-bar:], after[-bar:])
             self.assertNotEqual(before, after)
-        # The bars have no influence: the picture equals one without bars. Both are gray, because in
-        # colour haze would be cleared in cells that divide the whole frame.
+        # The picture equals one without bars. Both are gray, because clearing haze in colour divides the whole frame
+        # into cells.
         gray = "format=gray,format=yuv420p,"
         boxed = clip("boxed-gray.mkv", *FFV1, size="320x180", seconds=0.4,
                      filters=gray + "crop=320:120,pad=320:184:0:32:color=black")
@@ -295,7 +294,6 @@ class Look(Case):
         return mean(source), mean(self.lossless(source, *options))
 
     def test_a_covered_lens_is_black_in_one_pass(self):
-        # In one pass, the first frame must be treated as in two passes.
         lens = clip("lens.mkv", *FFV1, seconds=0.4, source="color=0x020202:size=320x180:rate=25,format=gray,"
                     "noise=alls=10:allf=t:all_seed=1,format=yuv420p")
         before, after = self.light(lens, "--two-pass", "off")
@@ -303,8 +301,7 @@ class Look(Case):
             self.assertLess(after[frame], before[frame] + 3, frame)
 
     def test_a_single_picture_is_not_a_covered_lens(self):
-        # The range of codes is as narrow as noise, so a video's first frame may show a covered lens. A single picture
-        # is not taken for one.
+        # The range of codes is as narrow as noise, so a video's first frame may show a covered lens.
         narrow = "color=black:size=320x64:rate=25,format=gray,geq=lum='18+X/20',format=yuv420p"
         video = clip("narrow.mkv", *FFV1, seconds=0.2, source=narrow)
         picture = clip("narrow.mkv", *FFV1, "-frames:v", "1", seconds=0.2, source=narrow)

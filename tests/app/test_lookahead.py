@@ -76,7 +76,7 @@ class Choice(Lookahead):
     def test_pipes(self):
         result = self.ok("-", "-v", "-o", self.path("out.mkv"), stdin=read_bytes(clip("raw.y4m", "-pix_fmt", "yuv420p")))
         self.assertTrue(self.looks(result), str(result))
-        with open(simple(), "rb") as f:  # two decoders would move each other's position in it
+        with open(simple(), "rb") as f:  # two decoders would share the file's position
             result = self.ok("-", "-v", "-y", "-o", self.path("out.mkv"), stdin=f)
         self.assertFalse(self.looks(result), str(result))
         os.mkfifo(self.path("fifo.mkv"))
@@ -126,7 +126,7 @@ class Frames(Lookahead):
         self.assertEqual(len(frame_times(two)), 25)
 
     def test_pipe(self):
-        """The same bits as from a file, whether the pipe is fast or slow."""
+        """The output is the same as from a file, whether the pipe is fast or slow."""
         source = clip("cut.ts", *X264, "-c:a", "aac", source=CUT, seconds=2, sound=2)
         data = read_bytes(source)
         self.ahead(source, "file.mkv")
@@ -143,7 +143,7 @@ class Frames(Lookahead):
             self.assertEqual(packets(self.path(name)), packets(self.path("plain.mkv")), name)
 
     def test_large_pipe(self):
-        """For large video the lookahead is shorter, and memory stays within the stated limit."""
+        """For large video the lookahead is shorter, to limit memory."""
         source = "testsrc2=size=1920x1080:rate=25"
         feed = subprocess.Popen(["ffmpeg", "-v", "error", "-f", "lavfi", "-t", "6", "-i", source, "-pix_fmt", "yuv420p",
                                  "-f", "yuv4mpegpipe", "-"], stdout=subprocess.PIPE)
@@ -210,7 +210,7 @@ class Frames(Lookahead):
             self.assertEqual([row[key] for row in rows], [row[key] for row in one], key)
 
     def test_deflicker_alone(self):
-        """With --mode off only the brightness changes, and colour follows."""
+        """With --mode off, --deflicker changes brightness, and chroma with it."""
         source = clip("light.mkv", *FFV1, "-pix_fmt", "yuv420p", seconds=2,
                       source="testsrc2=size=160x90:rate=25,format=yuv420p,geq=lum='16+(lum(X,Y)-16)*(0.6+0.15*"
                       "sin(N*PI/4))':cb='128+(cb(X,Y)-128)*(0.6+0.15*sin(N*PI/4))':cr='128+(cr(X,Y)-128)*"
@@ -243,13 +243,13 @@ class Frames(Lookahead):
             if said:
                 self.assertAlmostEqual(float(said.group(2)), changes[-1], delta=0.01)
                 self.assertGreater(float(said.group(1)), 3)
-        self.assertLess(changes[1], 1.05 * changes[0])  # without --deflicker the curve does not amplify the changes either
+        self.assertLess(changes[1], 1.05 * changes[0])
         self.assertLess(changes[2], 0.3 * changes[0])
 
 
 class Stopped(Lookahead):
     def positions(self, process, path):
-        """The positions of all descriptors of the input that the program has open."""
+        """The positions of the program's open descriptors of the input."""
         found, folder = [], "/proc/%d/" % process.pid
         try:
             for fd in os.listdir(folder + "fd"):
@@ -273,8 +273,7 @@ class Stopped(Lookahead):
             return False
 
     def repeated(self, once, what):
-        """Starts runs until once() has stopped one in time; on a busy machine a run may get too far before it is
-        stopped."""
+        """Calls once() until it stops a run in time. On a busy machine, a run may get too far."""
         before = self.files()
         for _ in range(20):
             process, is_there = once()
@@ -374,7 +373,7 @@ class Stopped(Lookahead):
         self.assertGreater(len(times), 190)
 
     def empty_out(self, path, begin, end):
-        """Replaces whole pictures of a transport stream by null packets, which the packet counters do not reveal."""
+        """Replaces whole pictures of a transport stream by null packets. The packet counters stay consistent."""
         state = os.stat(path)
         data = bytearray(read_bytes(path))
         starts = [i for i in range(0, len(data), 188)

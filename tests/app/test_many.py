@@ -213,7 +213,6 @@ class Failures(ManyCase):
                 shutil.rmtree(self.path("out"))
 
     def test_damaged(self):
-        """A damaged file is processed and reported."""
         self.half("a.mp4")
         self.put("b.mkv")
         result = self.done("a.mp4", "b.mkv", "-o", "out/", code=DAMAGED)
@@ -432,7 +431,6 @@ class Signals(ManyCase):
         self.assertEqual(self.hidden(), ["a.partial.mkv"])
 
     def test_killed_process_of_one_file(self):
-        """If one process crashes, the other files are processed."""
         process, child = self.started()
         os.kill(child, signal.SIGKILL)
         result = self.ends(process, INPUT)
