@@ -1,6 +1,7 @@
-// Converts the planes of a frame to R'G'B' of the screen. The program defines PLANES 1..3; LIGHT 0
-// (SDR, the screen's primaries), 1 (SDR, other primaries), 2 (PQ) or 3 (HLG); and LUMA_TAPS and
-// CHROMA_TAPS, the numbers of samples across and down to average for a pixel of the screen.
+// Converts the planes of a frame to R'G'B' of the screen. The program defines
+//   PLANES: 1 to 3
+//   LIGHT: 0 SDR with the screen's primaries, 1 SDR with other primaries, 2 PQ, 3 HLG
+//   LUMA_TAPS, CHROMA_TAPS: samples across and down to average for a pixel of the screen
 in vec2 at;
 in vec2 chroma_at;
 out vec4 colour;

@@ -1,6 +1,6 @@
 // Draws a rectangle without a vertex buffer.
 uniform vec4 place;         // left, top, width and height, in clip space
-uniform mat2 turn;          // from the upright picture to the stored one, about their centres
+uniform mat2 turn;          // rotates upright texture coordinates to stored ones, about the centre
 uniform vec2 chroma_scale;  // chroma's texture coordinates are luma's * chroma_scale + chroma_shift
 uniform vec2 chroma_shift;
 
