@@ -475,7 +475,7 @@ class Case(unittest.TestCase):
         return result
 
     def on_terminal(self, *args, code=None, stdin=subprocess.DEVNULL, **more):
-        """Runs the program with standard error on a terminal, and returns what it shows. `code`: USAGE if not given."""
+        """Runs the program with standard error on a terminal, and returns what it shows. `code`: None means USAGE."""
         master, slave = open_terminal(120)
         process = warm.start([LUMEQ] + [str(a) for a in args], environment(), stdin=stdin, stdout=subprocess.DEVNULL,
                              stderr=slave, **more)
@@ -544,7 +544,7 @@ class Case(unittest.TestCase):
 
     def same_times(self, source, output, within=0.0011, shifted=False):
         """Checks that the output starts at 0, and that every frame keeps its time since the earliest track's start.
-        `within`: Matroska's precision. `shifted`: priming samples may shift the whole file by less than 50 ms."""
+        `within`: tolerance in seconds. `shifted`: priming samples may shift the whole file by less than 50 ms."""
         self.assertAlmostEqual(begin(output), 0, delta=0.008)  # Opus' priming samples take 6.5 ms
         a, b = ([t - begin(path) for t in frame_times(path)] for path in (source, output))
         if shifted:

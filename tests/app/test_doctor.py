@@ -34,7 +34,7 @@ class DoctorCase(Case):
     def examine(self, *args, code=DONE, env=None, preload=None, program=None, **more):
         """Runs --doctor --json, checks the layout of the JSON object, and returns it."""
         env = dict(env or environment(), **{"LUMEQ_DOCTOR_SECONDS": str(LIVENESS / 2), **more})
-        if preload and "container" not in more:  # the simulated machine is no container
+        if preload and "container" not in more:  # the simulated machine is not a container
             env.pop("container", None)
             env.pop("NVIDIA_VISIBLE_DEVICES", None)
         if preload:
