@@ -26,7 +26,7 @@ def sei(hevc, messages):
 
 
 def with_sei(stream, hevc, make):
-    """An Annex B stream with make(n) before the first slice of its nth picture."""
+    """Inserts an SEI NAL unit with the messages make(n) before picture n of an Annex B stream."""
     out, count = b"", 0
     for unit in re.split(b"\0?\0\0\x01", stream)[1:]:
         is_slice = unit[0] >> 1 & 63 < 32 if hevc else unit[0] & 31 in (1, 5)
@@ -64,7 +64,7 @@ class UserData(Case):
         return [[d for d in frame if d[0] not in SIGNATURES] for frame in user_data(path)]
 
     def test_is_kept(self):
-        """Each piece is kept once on its own frame; the old encoder's signature is dropped."""
+        """Each frame keeps its user data. The old encoder's signature is dropped."""
         for source in (self.source("a.h264", self.place), self.source("a.hevc", self.place, hevc=True)):
             wanted = self.own(source)
             self.assertEqual([len(frame) for frame in wanted], [2] * 10)
@@ -83,7 +83,7 @@ class UserData(Case):
         self.assertEqual(self.own(self.path("o.mp4")), self.own(source))
 
     def test_any_size(self):
-        """User data of sizes at which the length field grows, with bytes that look like start codes, is kept."""
+        """User data is kept at sizes where the length field grows, and with bytes that look like start codes."""
         sizes = (16, 17, 239, 240, 254, 255, 256, 510, 511, 5000)
         make = lambda n: [(5, (bytes([0, 0, n % 4]) * 2000)[:sizes[n]])]
         source = self.source("a.h264", make)
@@ -99,7 +99,7 @@ class UserData(Case):
         self.assertNotIn("left out", result.err)
 
     def test_dynamic_brightness(self):
-        """A message reports that HDR10+ is left out, because FFmpeg 5.1 cannot store it in any container."""
+        """FFmpeg 5.1 cannot store HDR10+ in any container, so a message reports the loss."""
         bits = "".join(format(value, "0%db" % size) for value, size in (
             (0xb5, 8), (0x3c, 16), (1, 16), (4, 8), (1, 8), (1, 2), (400, 27), (0, 1), (1000, 17), (1000, 17), (1000, 17),
             (100, 17), (0, 4), (5, 10), (0, 1), (0, 1), (0, 1)))
@@ -131,7 +131,7 @@ def packet(pid, payload, counter):
 
 
 def with_data(ts, descriptor, units, every):
-    """A transport stream with a track of private data: one unit before every nth picture."""
+    """Adds a track of private data to a transport stream: one unit before each `every`th picture."""
     out, count, sent, program = [], 0, 0, None
     for at in range(0, len(ts), 188):
         p = ts[at:at + 188]

@@ -24,7 +24,7 @@ SOURCE = "System audio capture device"  # SDL's name for every microphone that i
 
 class SoundCase(CameraCase):
     def microphone(self, seconds=30, **more):
-        """Environment of a program whose microphone is a file with a hum, in SDL's format."""
+        """An environment in which SDL's microphone is a file with a hum."""
         wave = array.array("f", (0.5 * math.sin(2 * math.pi * HERTZ * i / RATE) for i in range(RATE)))
         stereo = array.array("f", (x for sample in wave for x in (sample, sample)))
         self.write("hum", stereo.tobytes() * seconds)
@@ -33,7 +33,7 @@ class SoundCase(CameraCase):
     def samples(self, path):
         """The first channel of a file's sound, from the start of the video."""
         times = [time for time, *_ in packets(self.path(path), "v:0") if not math.isnan(time)]
-        start = min(times, default=0)  # avi has none
+        start = min(times, default=0)  # AVI stores no timestamps
         data = ffmpeg("-ss", start, "-i", self.path(path), "-vn", "-af", "aresample=async=1:first_pts=0,pan=mono|c0=c0",
                       "-ar", RATE, "-f", "f32le", "-")
         return array.array("f", data)
@@ -43,7 +43,7 @@ class SoundCase(CameraCase):
         loud = math.sqrt(sum(x * x for x in samples) / len(samples))
         self.assertAlmostEqual(loud, level / math.sqrt(2), delta=0.05)
         crossings = [i for i, (a, b) in enumerate(zip(samples, samples[1:])) if a < 0 <= b]
-        period = statistics.median(b - a for a, b in zip(crossings, crossings[1:]))  # a late file leaves gaps
+        period = statistics.median(b - a for a, b in zip(crossings, crossings[1:]))  # the median ignores gaps from late reads
         self.assertAlmostEqual(RATE / period, HERTZ, delta=0.04 * HERTZ)
 
     def has_sound(self, path, codec, seconds=SECONDS):

@@ -63,7 +63,7 @@ class Names(Case):
                 self.assertNotIn("\x1b", result.err)
                 self.assertNotIn("\r", result.err)
 
-    # Escape sequences, a forged line, C1 controls as UTF-8 and as bytes, and characters that reverse text.
+    # Escape sequences, a forged line, control characters, and characters that reverse text.
     HOSTILE = ("\x1b]0;gone\x07\x1b[31m", "a\nlumeq: FORGED", "a\b\x7f", "\x9b31mC1",
                "abc\u202etxt.exe\u2066\u200f\u061c")
 
@@ -108,6 +108,5 @@ class Names(Case):
                 self.ok(self.path(name), "--null")
 
     def test_references_are_not_followed(self):
-        """A file that refers to others does not open them."""
         text = "ffconcat version 1.0\nfile '%s'\n" % simple()
         self.refused(lumeq(self.write("a.mp4", text.encode()), "--null"), INPUT)

@@ -17,7 +17,7 @@ PASSWORD = "p@ss/w:\u00f6 rd?#%&+"  # with characters that have a meaning in URL
 
 
 def is_allowed(method, authorization):
-    """True if the Authorization header is that of user bob, by the Basic or the Digest scheme."""
+    """True if the Authorization header (Basic or Digest) is right for user bob."""
     if (authorization or "").startswith("Basic "):
         return base64.b64decode(authorization[6:]).decode() == "bob:" + PASSWORD
     md5 = lambda *parts: hashlib.md5(":".join(parts).encode()).hexdigest()
@@ -95,7 +95,6 @@ class NetworkCase(Case):
         return self.serve(os.path.dirname(path), **settings) + "/" + os.path.basename(path)
 
     def same(self, a, b):
-        """Checks that all packets and their times are the same."""
         a, b = self.path(a), self.path(b)
         self.assertEqual(len(streams(a)), len(streams(b)))
         for i in range(len(streams(a))):
@@ -236,7 +235,6 @@ class Headless(NetworkCase):
             result = self.refused(lumeq(url, "--null"), INPUT, "127.0.0.1:9", "Connection refused")
 
     def test_playlists(self):
-        """HLS and DASH playlists open their segments."""
         ffmpeg("-i", simple(), "-c", "copy", "-hls_time", "1", "-hls_playlist_type", "vod", self.path("l.m3u8"))
         ffmpeg("-i", simple(), "-c", "copy", "-f", "dash", self.path("d.mpd"))
         self.write("master.m3u8", b"#EXTM3U\n#EXT-X-STREAM-INF:BANDWIDTH=1000\nl.m3u8\n")
@@ -375,8 +373,8 @@ class Headless(NetworkCase):
                 self.assertGreater(len(frame_times(self.path(scheme + ".mkv"))), 60 / SLOWER)
 
     def serve_rtsp(self, stream, seconds=0, challenge=None):
-        """Starts an RTSP server that sends a transport stream over the connection in `seconds`. Returns the URL.
-        `challenge`: the server asks for a password."""
+        """Starts an RTSP server that sends a transport stream in `seconds`. With a `challenge`, the server asks for a
+        password. Returns the URL."""
         sdp = "v=0\r\no=- 0 0 IN IP4 127.0.0.1\r\ns=x\r\nt=0 0\r\nm=video 0 RTP/AVP 33\r\na=control:track\r\n"
         more = {"OPTIONS": "Public: DESCRIBE, SETUP, PLAY, TEARDOWN\r\n",
                 "DESCRIBE": "Content-Type: application/sdp\r\nContent-Length: %d\r\n" % len(sdp),
@@ -429,8 +427,8 @@ class Headless(NetworkCase):
                     self.refused(lumeq(url, "--null"), INPUT, "needs a user name and a password", "--password-file")
 
     def test_passwords_that_end_the_host(self):
-        """Passwords with an unescaped '#', '/' or '?', which end a URL's host, are not shown either; the message says how
-        to escape these."""
+        """An unescaped '#', '/' or '?' in a password ends the URL's host. The message hides the password, and says how to
+        escape the character."""
         for secret in ("hun#ter", "hun/ter", "hun?ter", "hun/t@e#r"):
             for scheme in ("rtsp", "http"):
                 result = lumeq("%s://bob:%s@127.0.0.1:9/x" % (scheme, secret), "--null")
@@ -475,13 +473,12 @@ class Headless(NetworkCase):
     def test_rtsp_in_real_time(self):
         """Probing for tracks may take longer than --network-timeout."""
         data = read_bytes(clip("slow.ts", *X264, "-g", "100", seconds=8))
-        url = self.serve_rtsp(data[len(data) // 6 // 188 * 188:], seconds=6)  # from between two keyframes on
+        url = self.serve_rtsp(data[len(data) // 6 // 188 * 188:], seconds=6)  # begins between two keyframes
         self.ok("--no-reconnect", "--network-timeout", 1, url, "-o", self.path("o.mkv"))
         self.assertGreater(len(frame_times(self.path("o.mkv"))), 20)
 
     def test_joined_in_the_middle(self):
-        """Frames before the first keyframe, or shown before it in an open group, are dropped without counting as
-        damage."""
+        """Frames that need data from before the first keyframe are dropped, and do not count as damage."""
         for name, more in (("closed", ()), ("open", ("-x264-params", "open-gop=1:bframes=3:b-adapt=0:scenecut=0"))):
             with self.subTest(name):
                 data = read_bytes(clip("joined-%s.ts" % name, *X264, "-g", "25", *more, seconds=4))
@@ -516,7 +513,7 @@ class Headless(NetworkCase):
                 self.send("%s://127.0.0.1:%d%s" % (scheme, port, its), "-f", "mpegts", seconds=2)
                 result = finish(process)
                 self.assertIn(result.code, (0, DAMAGED), str(result))
-                # Data that is sent before the receiver is ready is lost, more of it on a slow machine.
+                # Data sent before the receiver is ready is lost.
                 self.assertGreater(len(frame_times(self.path(scheme + ".mkv"))), 10)
 
 

@@ -23,7 +23,7 @@ def with_tags(path, count):
 
 
 class Tags(Case):
-    """Only 1000 tags are kept, because FFmpeg compares each with all earlier ones, and heeds no signals meanwhile."""
+    """Only 1000 tags are kept. FFmpeg compares each tag with all earlier tags, so many tags would take too long."""
 
     def test_the_first_ones_are_kept(self):
         for kind, count in some((("mkv", 1003), ("mp4", 1003), ("mkv", 900))):
@@ -149,7 +149,7 @@ def webp(width, height):
 
 
 def mkv(width, height):
-    """FFV1 in Matroska, which takes its size from the container."""
+    """A Matroska file with FFV1, whose frame size is stored in the container."""
     data = bytes(patched("small.mkv", *FFV1, "-fflags", "+bitexact"))  # without random UIDs, which might contain these bytes
     at = data.index(b"\xb0\x81\xa0")
     assert data[at + 3:at + 6] == b"\xba\x81\x5a", data[at:at + 8]
@@ -195,7 +195,7 @@ class Large(Case):
             for size in sizes))
 
     def test_in_the_middle(self):
-        """102x100 is decoded and then refused; FFmpeg itself refuses larger frames."""
+        """lumeq refuses 102x100 after decoding. FFmpeg itself refuses 2200x2200."""
         for size in some(((102, 100), (2200, 2200))):
             with self.subTest(size):
                 path = self.pictures((64, 48), (64, 48), size, (64, 48))
@@ -248,7 +248,7 @@ class Faults(Case):
         return result
 
     def test_no_thread(self):
-        """If any thread cannot be started, one of FFmpeg's included, there is one message and the run ends."""
+        """If lumeq or FFmpeg cannot start a thread, the run ends with one message."""
         source = clip("threads.mkv", *X264, size="64x48", seconds=0.2)
         for args, more in ((["--null"], ""), (["--null"], "+"), (["-o", self.path("out.mkv")], "")):
             for n in range(1, 50):
@@ -277,7 +277,7 @@ class Faults(Case):
                 self.refused(self.fails(source, "--null", FAULT_READ=faults), INPUT, source, "Input/output error")
 
     def test_reading_fragments(self):
-        """Each fragment has its own index, and the one at the end of the file is optional."""
+        """Each fragment has its own index. The index at the end of the file is optional."""
         for flags in some(("frag_keyframe+empty_moov", "frag_keyframe")):
             source = clip("pieces.mp4", *X264, "-qp", "5", "-g", "5", "-movflags", flags, size="320x180")
             size = os.path.getsize(source)

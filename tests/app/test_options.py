@@ -16,7 +16,7 @@ def on_terminal(*args, columns=80, code=DONE):
 
 class Options(Case):
     def refuse(self, *args, words=(), code=USAGE):
-        """Checks a refusal. INPUT usually does not exist, so a message about it would show that it was opened first."""
+        """Checks a refusal with this code. INPUT usually does not exist, so opening it first would give another code."""
         self.refused(lumeq(*args, cwd=self.folder), code, *words)
         self.assertEqual(self.files(), [])
 
@@ -89,7 +89,7 @@ class Options(Case):
         self.assertNotIn("did you mean", lumeq(*self.NULL, "--mode", "histeq").err)
 
     def test_lists_of_nothing(self):
-        """Prints the devices on stdout or, on a machine without any, a sentence on stderr; both succeed."""
+        """The devices are printed on stdout. If no device is found, a sentence is printed on stderr."""
         for option in ("--list-devices", "--list-gpus"):
             with self.subTest(option):
                 result = self.ok(option)
@@ -138,8 +138,7 @@ class Options(Case):
                 self.refuse("none.mp4", *args, words=words)
 
     def test_containers_without_video(self):
-        """Containers whose only pictures are covers (mp3, flac) are refused, and those for sound and video (mp4) if the
-        file has the name of a sound file (.m4a)."""
+        """Output names of sound files are refused. With --format mp4, .m4a is allowed."""
         for end in ("mp3", "flac", "aiff", "wav", "oga", "opus", "m4a", "m4b", "wma", "mka", "aac", "ac3", "srt"):
             with self.subTest(end):
                 self.refuse("none.mp4", "-o", "a." + end, words=("'a.%s'" % end, "without video", ".mkv", "--format"))
@@ -170,7 +169,7 @@ class Options(Case):
             self.assertRegex(says("-v"), r"equalizing on the CPU, .*; the GPU is not used: .*\n(?s:.*)on the CPU\n$")
 
     def test_encoder_settings(self):
-        """Wrong settings of the encoder. Most are found only after the input is opened."""
+        """Most wrong settings are found only after the input is opened."""
         for *args, words in (("--pix-fmt", "nosuch", ("--pix-fmt", "nosuch")),
                              ("--pix-fmt", "rgb24", ("--pix-fmt", "rgb24", "libx264")),
                              ("--vopt", "nosuch=1", ("--vopt", "nosuch", "libx264")),
@@ -190,7 +189,7 @@ class Options(Case):
         self.assertEqual(video(output)["pix_fmt"], "yuv444p")
 
     def test_options_after_two_dashes(self):
-        """After -- everything is a file name. lumeq says so, and does not suggest an option's name as OUTPUT."""
+        """After -- every argument is a file name. A message says so if an argument looks like an option."""
         for args, option in ((("--", "-x.mp4", "--null"), "--null"), (("--", "a.mp4", "-o", "b.mp4"), "-o"),
                              (("--", "a.mp4", "--crf=20"), "--crf=20"), (("--null", "--", "-y", "a.mp4"), "-y")):
             result = lumeq(*args)
@@ -207,7 +206,7 @@ class Options(Case):
         self.ok(simple(), "--null", "--backend", "cpu")
 
     def test_decoding_on_a_gpu(self):
-        """The GPU that equalizes also decodes; files are decoded in software by default."""
+        """--hwdec nvdec is refused if the CPU equalizes, and with --jobs."""
         self.refuse(SMALL, "--null", "--backend", "cpu", "--hwdec", "nvdec", words=("--hwdec nvdec", "equalizes on the CPU"))
         self.refuse(SMALL, "-o", "out.mkv", "--jobs", "2", "--hwdec", "nvdec", words=("--hwdec nvdec", "in software"))
         for how in "auto", "no":

@@ -109,7 +109,7 @@ class Permissions(Case):
         return {name: oct(stat.S_IMODE(os.lstat(self.path(name)).st_mode)) for name in self.files()}
 
     def test_stay(self):
-        """New files get all permissions of the old ones except set-uid and set-gid."""
+        """Only set-uid and set-gid are dropped."""
         self.old("out.mkv", 0o000), self.old("s.csv", 0o600), self.old("r.html", 0o6777)
         self.ok(simple(), "-o", self.path("out.mkv"), "--preset", "ultrafast", "--stats", self.path("s.csv"),
                 "--report", self.path("r.html"), "-y")

@@ -1,4 +1,4 @@
-"""--overlay draws the histogram panel into written video, in its place and colours, and changes nothing else."""
+"""--overlay draws the histogram panel into written video and changes nothing else."""
 
 from common import *
 
@@ -31,8 +31,6 @@ def changed(a, b, width, height, x, y, wide, tall):
 
 
 class Rgb:
-    """The frames of a file in RGB."""
-
     def __init__(self, path):
         about = video(path)
         self.width, self.height = about["width"], about["height"]
@@ -205,7 +203,7 @@ class Overlay(Case):
     # ---- upright, and in display aspect ----
 
     def test_rotated(self):
-        """A phone's video equals the upright one, with an upright panel."""
+        """A rotated video gives the same pictures as the upright one, with an upright panel."""
         lossless = ("-c:v", "libx264", "-preset", "ultrafast", "-qp", "0", "-pix_fmt", "yuv444p")
         upright = clip("upright.mp4", *lossless, size="480x270", seconds=0.2)
         want = raw(self.converted(upright, "upright.mkv", "--overlay", "--dither", "off", "--strength", "0.8",

@@ -121,7 +121,7 @@ class Part(Case):
                 self.near(numbers, list(range(30, 50)), 1)
 
     def test_from_a_pipe(self):
-        """Input that cannot seek is read up to the position."""
+        """A pipe cannot seek, so it is read up to the position."""
         with open(self.sources()["long gop"], "rb") as f:
             self.ok("-", "-o", self.path("out.mkv"), "--vcodec", "ffv1", "--mode", "off", "--ss", "1.2",
                     "--frames", "5", stdin=f)

@@ -192,7 +192,7 @@ class Sizes(Case):
 
 
 class Conversions(Case):
-    """Input without a luma plane is converted, and -v reports that."""
+    """Formats that lumeq does not process are converted, and -v reports that."""
 
     def check(self, pix_fmt, *codec, said, within, name):
         source = make(self.path(name), *codec, "-pix_fmt", pix_fmt, seconds=0.2)

@@ -23,7 +23,7 @@ def pictures(data, pid=0x100):
 
 class Piped(NetworkCase):
     def reads(self, process):
-        """Reads the output in a thread. Returns a bytearray with all that was read so far."""
+        """Starts a thread that reads the output. Returns the bytearray that the thread fills."""
         data = bytearray()
 
         def read():
@@ -39,7 +39,7 @@ class Piped(NetworkCase):
         return data
 
     def live(self, data):
-        """Starts a server that sends this and keeps the connection open. Returns its URL."""
+        """Starts a server that sends `data` and keeps the connection open. Returns its URL."""
         def serve(connection):
             connection.recv(1 << 16)
             connection.sendall(HEAD + data)
@@ -49,7 +49,7 @@ class Piped(NetworkCase):
         return self.write("o.ts", self.ok(*args, *MPEGTS).out)
 
     def test_nothing_is_held_back(self):
-        """Pictures are written as they arrive, except the last few, which may wait for sound to interleave."""
+        """Pictures are written as they arrive. Only the last few may wait for sound to interleave."""
         path = clip("flow.ts", *X264, "-bf", "0", "-g", "10", "-c:a", "aac", seconds=2, sound=2)
         for more in ((), ("--vcodec", "mpeg2video"), ("--acodec", "mp2")):
             with self.subTest(more):
@@ -91,7 +91,7 @@ class Piped(NetworkCase):
             self.refused(finish(process), OUTPUT, "cannot write '-'", "Broken pipe")
 
     def test_the_example(self):
-        """The documented command for go2rtc works, up to its pipe."""
+        """The documented command for go2rtc writes video and sound to its pipe."""
         with open(README, encoding="utf-8") as f:
             line = re.search(r"exec:lumeq (.*)", f.read())[1]
         self.assertEqual(len(re.findall(r"rtsp://\S+", line)), 1)

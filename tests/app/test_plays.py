@@ -45,7 +45,7 @@ class Encoder(Case):
         return kind(self.path(name)), result
 
     def test_ten_bits(self):
-        """Main 10 with the tag that Apple devices play, at a quality like that of x264's default."""
+        """10-bit output is HEVC Main 10, with the tag that Apple devices need."""
         for name in "out.mp4", "out.mov", "out.mkv":
             with self.subTest(name):
                 got, result = self.written(self.phone(), name)
@@ -121,7 +121,7 @@ class Encoder(Case):
                 self.assertEqual(self.written(source, name, *args)[0][2], "yuv444p")
 
     def test_fields(self):
-        """The container keeps the order of fields. A message reports that HEVC does not mark them."""
+        """The container keeps the field order. A message reports that HEVC does not mark fields."""
         source = deep("yuv422p10le", "fields.mkv", "-field_order", "tt", filters="setfield=tff")
         got, result = self.written(source, "out.mkv", *QUICK)
         self.assertEqual((got, video(self.path("out.mkv"))["field_order"]), (HEVC, "tt"))
@@ -130,7 +130,7 @@ class Encoder(Case):
             self.assertNotIn("combs", self.written(source, "out.mkv", *args, *QUICK)[1].err)
 
     def test_every_way_to_run(self):
-        """The encoder is chosen by the depth that frames finally have, in every kind of run."""
+        """Every kind of run chooses the encoder by the depth of the written frames."""
         for source, args in ((deep(), ()), (dark(), ("--pix-fmt", "auto10"))):
             for way in (("--two-pass", "off"), ("--jobs", 2, "--parts", 2)):
                 with self.subTest(args=args, way=way):
@@ -152,7 +152,6 @@ class Encoder(Case):
             self.assertFalse(os.path.exists(self.path("none.mp4")))
 
     def test_resumed(self):
-        """A job continues with the same encoder."""
         self.ok("plan", dark(), "-o", self.path("out.mp4"), "--pix-fmt", "auto10", "--parts", 2, *QUICK)
         self.ok("segment", self.path("out.mp4.lumeq/plan"), 0)
         got, result = self.written(dark(), "out.mp4", "--pix-fmt", "auto10", "--jobs", 2, "--parts", 2, "--resume", *QUICK)
@@ -175,7 +174,7 @@ class Encoder(Case):
                 os.unlink(self.path("out.mp4"))
 
     def test_without_x265(self):
-        """The output has 8 bits with dither if FFmpeg has no HEVC encoder, or in m4v, which cannot hold HEVC."""
+        """Without an HEVC encoder the output has 8 bits with dither. So has m4v, which cannot hold HEVC."""
         ramp = deep("yuv420p10le", "ramp.mkv", source="color=gray:size=64x48:rate=25,format=yuv420p10le,"
                     "geq=lum='400+X/8':cb=512:cr=512")
         for name, library in (("out.mp4", NO_X265), ("out.mkv", NO_X265), ("out.m4v", None)):
@@ -192,14 +191,14 @@ class Encoder(Case):
                 self.assertIn("--pix-fmt source", said[0])
                 columns = list(zip(*[iter(raw(self.path(name))[:64 * 48])] * 64))
                 mixed = sum(len(set(column)) > 1 for column in columns)
-                self.assertGreater(mixed, 20)  # of 64 columns; codes between two of 8 bits are dithered
+                self.assertGreater(mixed, 20)  # of 64 columns; most 10-bit codes lie between two 8-bit codes
 
     def large(self, size):
         return clip("large-%s.mkv" % size, *FFV1, "-pix_fmt", "yuv420p", source="color=gray:size=%s:rate=25" % size,
                     seconds=0.04)
 
     def test_larger_than_hardware_decodes(self):
-        """H.264 is used up to the largest picture of level 5.2 (the area of 4096x2304), and HEVC above."""
+        """Beyond the limits of H.264 level 5.2 (the area of 4096x2304, sides of 8688), mp4, mov and mkv get HEVC."""
         for size, name, codec in (("4096x2304", "out.mp4", "h264"), ("2304x4112", "out.mp4", "hevc"),
                                   ("4112x2304", "out.mov", "hevc"), ("8672x64", "out.mkv", "h264"),
                                   ("64x8704", "out.mkv", "hevc"), ("64x8704", "out.ts", "h264")):
@@ -262,7 +261,7 @@ class Container(Case):
         self.assertGreater(len(frame_times(self.path("out.partial.mp4"))), 0)
 
     def test_a_renamed_temporary_file(self):
-        """The index is moved to the front at the end, even if the temporary file was renamed meanwhile."""
+        """When the run ends, the index moves to the front of the file, even if the temporary file was renamed."""
         process = self.start(long_clip(), "-o", self.path("out.mp4"), "--two-pass", "off", "--vcodec", "mpeg4")
         self.assertTrue(wait_for(lambda: any(f.endswith(".part") for f in self.files())))
         os.rename(self.path(self.files()[0]), self.path("elsewhere.mp4"))

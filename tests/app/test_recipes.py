@@ -35,7 +35,7 @@ class Recipes(Case):
         return path
 
     def shell(self, command):
-        """Runs a documented line, with the tested program as lumeq."""
+        """Runs a documented command with the tested lumeq."""
         env = environment()
         os.makedirs(self.path("bin"), exist_ok=True)
         link = self.path("bin/lumeq")
@@ -47,7 +47,7 @@ class Recipes(Case):
         self.assertEqual(run.returncode, 0, "%s\n%s" % (command, run.stderr.decode("utf-8", "replace")))
 
     def check(self, film, out, begin, tolerance=0.0011):
-        """Checks that all frames have their times and 10 bits, and that the same sound keeps its distance."""
+        """Checks the frames' times and depth, and that the sound is unchanged and keeps its offset from the video."""
         before, after = frame_times(film), frame_times(out)
         self.assertEqual(len(after), len(before))
         for a, b in zip(before, after):

@@ -43,8 +43,8 @@ class ReconnectCase(NetworkCase):
         self.assertGreaterEqual(self.said().count(text), times, self.said())
 
     def send(self, *parts, then=None, port=0):
-        """Starts a server that sends each connection the next part and closes it; the last part is repeated. `then`, if
-        given, is called before each part. Returns the URL."""
+        """Starts a server that sends the next part in each connection, and repeats the last part. `then`, if given, is
+        called before each part. Returns the URL."""
         self.connections = 0
         listener = socket.create_server(("127.0.0.1", port))
 
@@ -81,7 +81,7 @@ class ReconnectCase(NetworkCase):
 
 class Headless(ReconnectCase):
     def test_goes_on(self):
-        """Times rise, every frame is there, and the equalizer's history begins again with each connection."""
+        """Times rise, no frame is missing, and the equalizer's history begins again with each connection."""
         url = self.send(stream())
         process = self.start("--network", "--reconnect", url, "-o", self.path("o.mkv"), "--frames", 90, "--stats",
                              self.path("o.csv"), "--vcodec", "ffv1", *STEADY)

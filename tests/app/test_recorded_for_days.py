@@ -8,7 +8,7 @@ from common import SANITIZED, SHORT, X264, clip, contents, frame_times, payloads
 from test_reconnect import ReconnectCase
 
 PATTERN = "cam-%Y%m%d-%H%M%S.mkv"
-LENGTH = 60 if SHORT or SANITIZED else 100  # seconds of each connection, which gives as many segments
+LENGTH = 60 if SHORT or SANITIZED else 100  # seconds of each connection; each second becomes a segment
 CONNECTIONS = 4 if SHORT or SANITIZED else 8
 FOREIGN = "cam-20200101-000000.mkv"  # not written by lumeq
 KEPT = 1000000  # bytes, the least that --keep accepts
@@ -87,7 +87,7 @@ class Days(ReconnectCase):
         self.assertIn(sound, [whole[at:at + len(sound)] for at in range(len(whole) - len(sound) + 1)])
 
     def outage(self, pause, seconds):
-        """Records two connections of 2 s with an outage between them. Returns the segments and the time of the return."""
+        """Records two connections of 2 s, with an outage between. Returns the segments and the second connection's time."""
         times = []
         source = read_bytes(clip("two.mkv", *X264, "-bf", "2", "-g", "10", "-c:a", "aac", seconds=2, sound=2))
         url = self.send(source, then=lambda: times.append(time.time()))

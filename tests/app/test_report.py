@@ -45,7 +45,7 @@ def blocks(luma, width, height):
 
 
 def noise_of(now, then):
-    """The noise [before, after] between two frames, each a pair of lists of blocks; None if it is unknown."""
+    """The noise between two frames as [before, after], or None if unknown. A frame is a pair of lists of blocks."""
     if now[0] == then[0]:
         return None
     means = [sum(b) / 64 for b in now[0]]

@@ -1,5 +1,4 @@
-"""--sample predicts the size of a film within 15 %, and writes nothing but a sheet beside OUTPUT. The predicted time is
-checked by hand (src/app/README.md)."""
+"""--sample predicts the size of a film within 15 %, and writes nothing but a sheet beside OUTPUT."""
 
 from common import *
 
@@ -86,7 +85,7 @@ class Sample(Case):
         self.assertNotEqual(rows[100][8:488], rows[100][496:976], "two columns have one picture")
 
     def test_a_short_film_is_tried_as_a_whole(self):
-        """The prediction counts a file's bytes, even if the muxer goes back to rewrite some."""
+        """The predicted size is right even if the muxer goes back to rewrite bytes."""
         short = clip("short.mkv", *X264, "-c:a", "aac", seconds=2, sound=2)
         webm = ("--vcodec", "libvpx", "--threads", "1")
         cases = [("out.mkv", ENCODERS["x264"] + more) for more in

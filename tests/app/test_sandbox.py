@@ -1,4 +1,4 @@
-"""--sandbox: every kind of run works inside, and a hijacked decoder (../faults/attacker.c) can reach nothing else."""
+"""--sandbox: every kind of run works inside, and a hijacked decoder (../faults/attacker.c) gets no other rights."""
 
 import collections
 import ctypes
@@ -22,7 +22,7 @@ once = unittest.skipIf(LANDLOCK < 2 or SANITIZED, NO_LANDLOCK if LANDLOCK < 2 el
 DENIED, FORBIDDEN, UNKNOWN = errno.EACCES, errno.EPERM, errno.ENOSYS
 ALLOWED = ("read-input", "write-inside", "kill-own", "affinity-own", "scheduler-own", "priority-own", "prlimit-read",
            "O_NONBLOCK")
-# The errors that a decoder gets from Landlock, and from seccomp.
+# The errors that a decoder gets: FILES from Landlock, CALLS from seccomp.
 FILES = {"write-input": DENIED, "read-outside": DENIED, "list-outside": DENIED, "append-outside": DENIED,
          "truncate-outside": DENIED, "create-outside": DENIED, "folder-outside": DENIED, "rename-out": DENIED,
          "rename-in": DENIED, "link-in": errno.EXDEV, "symlink-inside": DENIED, "remove-outside": DENIED,
@@ -49,8 +49,7 @@ POSSIBLE = ("read-outside", "list-outside", "append-outside", "truncate-outside"
             "F_SETOWN", "F_SETOWN_EX", "F_SETSIG", "O_ASYNC", "socket-inet", "socket-unix",
             "connect", "datagram", "fifo-inside")
 
-# Arguments of runs in a folder that furnish() makes. It has media/clip.mkv, media/list.ffconcat, pictures/frame001.png
-# to frame003.png, links/ with links to these three, and link.mkv, a link to the clip.
+# Arguments of runs in a folder that furnish() makes.
 MODES = {
     "video": ("media/clip.mkv", "-o", "out/a.mkv"),
     "index first": ("media/clip.mkv", "-o", "out/a.mp4"),
@@ -94,7 +93,6 @@ class SandboxCase(Case):
         self.clip = clip("sandbox.mkv", *X264, seconds=2)
 
     def furnish(self, name):
-        """Makes a folder for MODES."""
         folder = self.path(name)
         for below in ("media", "pictures", "links", "out", "stats", "report"):
             os.makedirs(os.path.join(folder, below))
@@ -197,7 +195,7 @@ class Choice(SandboxCase):
 
     @on_by_default
     def test_a_line_without_a_sandbox(self):
-        """A line reports that there is no sandbox, except with -q or --sandbox off."""
+        """A line reports that the sandbox is off, except with -q or --sandbox off."""
         for args in ((self.clip, "-o", self.path("out.mkv"), "-y", *FAST, "--vopt", "x264-params=stats=a.log"),
                      (self.clip, "-o", self.path("many/"), "-y", *FAST, "--vopt", "x264-params=stats=a.log"),
                      (self.clip, "-o", self.path("out.mkv"), "-y", "--jobs", 2, *FAST, "--vopt", "x264-params=zones=0/1,q=9")):
@@ -309,7 +307,6 @@ class Attack(SandboxCase):
         self.assertEqual({name: found.get(name) for name in expected}, expected)
 
     def test_without_a_sandbox_attacks_succeed(self):
-        """Without a sandbox the attempts succeed, so they test something."""
         found, = self.attack(self.clip, "-o", self.path("inside/out.mkv"), "--sandbox", "off", code=None)
         self.assertEqual({name: found[name] for name in POSSIBLE if found[name]}, {})
 
@@ -346,7 +343,7 @@ class Attack(SandboxCase):
     @unittest.skipIf(LANDLOCK < 4, NO_LANDLOCK)
     @unittest.skipIf(SANITIZED, SUFFICES)
     def test_older_kernels(self):
-        """Seccomp forbids what old versions of Landlock cannot: 2 truncation, 4 signals and abstract sockets."""
+        """Seccomp forbids what older versions of Landlock cannot: truncation, signals and abstract sockets."""
         for version in ("2", "4"):
             found, = self.attack(self.clip, "-o", self.path("inside/out.mkv"), "--sandbox", "on",
                                  env={"LANDLOCK_VERSION": version})
@@ -393,7 +390,7 @@ class Attack(SandboxCase):
         self.assertEqual(self.files(self.path("outside")), ["kept", "other", "secret", "socket", "socket-datagrams"])
 
     def test_a_message_from_inside(self):
-        """If a hijacked process sends its parent a message, the parent limits the numbers in it and cuts its text."""
+        """The parent process limits the numbers, and cuts the text, of a message from a hijacked process."""
         os.mkdir(self.path("films"))
         for name in ("one.mkv", "two.mkv"):
             shutil.copy(self.clip, self.path("films/" + name))

@@ -57,7 +57,7 @@ class Bits:
 
 
 def field(number, bottom, idr, reference, order):
-    """A field of 32x16 luma samples, coded as I_PCM if others refer to it, else as a copy of the last reference."""
+    """A field of 32x16 luma samples, coded as I_PCM if other fields refer to it, else as a copy of the last reference."""
     bits = Bits()
     bits.ue(0, 7 if reference else 5, 0)
     bits.u(4, number)
@@ -161,7 +161,7 @@ class SecondVideo(Case):
         whole, part = frame_md5s(source), frame_md5s(self.path("out.mkv"))
         first = whole.index(part[0])
         self.assertEqual(first, 20)
-        self.assertEqual(part[:17], whole[first:first + 17])  # the frames up to 1.5 s, and those that they refer to
+        self.assertEqual(part[:17], whole[first:first + 17])  # the frames up to 1.5 s, and their reference frames
 
     def test_part_without_a_key_frame(self):
         result = self.ok(two_tracks("b-frames", "in.mp4"), "-o", self.path("out.mkv"), "--ss", 1.2, "--frames", 5)

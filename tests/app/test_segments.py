@@ -69,7 +69,7 @@ class Segments(Case):
             with self.subTest(codec, ending=ending):
                 if not has_encoder(codec):
                     continue
-                more = ("--vopt", "bf=2") if name == "mpeg2video" else ()  # B-frames; AVI cannot time them
+                more = ("--vopt", "bf=2") if name == "mpeg2video" else ()  # B-frames, whose times AVI cannot store
                 more += ("--vopt", "cpu-used=8") if name == "vp9" else ()
                 more += ("--acodec", "ac3") if ending == "avi" else ()  # ffmpeg itself fails to write some AAC into AVI
                 more += ("--preset", "ultrafast") if codec.startswith("libx") else ()

@@ -26,7 +26,7 @@ class Sequence(Case):
         self.near(frame_times(output), [i / 25 for i in range(12)], 0.002)
 
     def test_reads_a_folder(self):
-        """A folder's pictures are read in natural order of their names, here at another rate."""
+        """A folder's pictures are read in natural order of their names."""
         self.pictures("in/f%d.png", first=8)
         os.rename(self.path("in/f10.png"), self.path("in/f 9b.png"))
         self.write("in/notes.txt", b"no picture\n")
@@ -41,7 +41,6 @@ class Sequence(Case):
         self.assertEqual(self.gray(output), self.each(*("in/f%04d.png" % i for i in (12, 13, 14))))
 
     def test_lookahead(self):
-        """Pictures can be measured ahead like other files."""
         result = self.ok(self.pictures(), "--sequence", "-o", self.path("o.mkv"), "-v")
         self.assertIn("12 frames", result.err)
         self.assertIn("lookahead: curves see up to 10 s", result.err)
@@ -101,7 +100,7 @@ class Sequence(Case):
         self.assertEqual(self.read("in/f0007.png"), before)
 
     def test_interrupted(self):
-        """Finished pictures stay, each complete."""
+        """Finished pictures stay, and each is complete."""
         process = start(long_clip(), "-o", self.path("out%d.png"), "--sequence", "--two-pass", "off")
         self.assertTrue(wait_for(lambda: os.path.exists(self.path("out20.png"))), "nothing is written")
         result = self.interrupt(process)

@@ -132,10 +132,9 @@ class Signals(Case):
                 self.ends(process, INTERRUPTED)
 
     def test_two_at_the_same_time(self):
-        """Two signals at once, as from a closing terminal, count as one, and the part is kept. test_faulty_disk tests a
-        later second signal."""
+        """Two signals at once, as from a closing terminal, count as one, and the part is kept."""
         process = self.started()
-        process.send_signal(signal.SIGSTOP)  # so that both signals arrive at the same time
+        process.send_signal(signal.SIGSTOP)
         process.send_signal(SIGINT)
         process.send_signal(SIGTERM)
         process.send_signal(signal.SIGCONT)
@@ -215,8 +214,7 @@ class Signals(Case):
         self.soon(took, 0.5)
 
     def test_stats_are_kept(self):
-        """The message names the part's statistics. Those of a complete run are kept, and the same command may run
-        again."""
+        """The message names the part's statistics. Existing statistics are kept, so the same command may run again."""
         for old in (None, b"precious"):
             with self.subTest(old):
                 if old:
@@ -282,7 +280,7 @@ class Signals(Case):
 
     @unittest.skipIf(not FAULTS, "FAULTS_LIBRARY is not set")
     def test_slow_end_is_left_alone(self):
-        """A run that is ending is not aborted, although its encoder needs seconds to flush some twenty packets."""
+        """A run that is ending is not aborted, even if its encoder needs seconds for the last packets."""
         env = dict(environment(), LD_PRELOAD=FAULTS, FAULT_SLOW="200")
         env["ASAN_OPTIONS"] += ":verify_asan_link_order=0:detect_leaks=0"
         process = self.start(long_clip(), "-o", self.path("out.mkv"), "--two-pass", "off", "--vcodec", "libx264", env=env)
@@ -294,7 +292,7 @@ class Signals(Case):
         self.assertIn("the finished part is in", result.err)
 
     def test_ignored_signals_stay_ignored(self):
-        """A run keeps ignoring SIGINT if it was started so, as in the background of a shell script."""
+        """If SIGINT is ignored at the start, as in the background of a shell script, it stays ignored."""
         process = self.start("-", "--null", "--frames", BAR_FRAMES, stdin=trickle(self),
                         preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_IGN))
         time.sleep(0.3)

@@ -26,7 +26,7 @@ class Stats(Case):
         self.assertEqual(self.read("s.csv").split(b"\n")[0].decode(), ",".join(COLUMNS))
 
     def test_figures(self):
-        # The strength is fixed, because lifted luma would also be filtered and limited over saturated colours.
+        # Without these options, lifted luma is also filtered, and limited over saturated colours.
         literal = ("--strength", "0.8", "--chroma", "keep")
         for options in (literal, ("--reference",), ("--mode", "off"), literal + ("--smooth", "0", "--clip", "0")):
             with self.subTest(" ".join(options)):

@@ -10,7 +10,7 @@ SUBTITLE = (b"1\n00:00:00,400 --> 00:00:00,600\nHello\n", b";FFMETADATA1\n"
 
 
 def late(name, by, *output, apart=0.3):
-    """A clip whose sound begins `apart` seconds after the video, and both `by` seconds late."""
+    """A clip whose times are shifted by `by` seconds. Its sound begins `apart` seconds after its video."""
     path = Store.path("%s-%s" % (by, name))
     if not os.path.exists(path):
         ffmpeg("-f", "lavfi", "-t", 1, "-i", DULL % ("64x64", 25), "-itsoffset", apart, "-f", "lavfi",
@@ -149,7 +149,7 @@ class BeginsAtZero(Case):
             self.near([t + begin(source) for t in moved[0]], there[0], 0.002, name)
 
     def test_subtitles_before_the_first_picture(self):
-        """Subtitles before the first picture do not shift the output. Those still visible are shown from 0 on."""
+        """Subtitles before the first picture do not shift the output. Subtitles that last longer are shown from 0 on."""
         text = self.write("s.srt", b"".join(b"%d\n00:00:%s --> 00:00:%s\nLine %d\n\n" % (i, start, end, i)
             for i, (start, end) in enumerate(((b"00,100", b"00,900"), (b"01,000", b"19,900"),
                                               (b"19,500", b"20,500"), (b"20,600", b"20,900")))))

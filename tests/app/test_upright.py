@@ -36,7 +36,6 @@ def matrix(path):
 
 
 def stored(path, pix_fmt=None):
-    """The frames as stored in the file."""
     return ffmpeg("-noautorotate", "-i", path, "-map", "0:v:0", "-fps_mode", "passthrough",
                   *(("-pix_fmt", pix_fmt) if pix_fmt else ()), "-f", "rawvideo", "-")
 
@@ -73,7 +72,7 @@ def upright(turn):
 
 
 def oblong(path):
-    """The container declares its 240x160 pixels twice as wide as high; the codec declares square ones."""
+    """A video whose container declares pixels twice as wide as high, and whose codec declares square pixels."""
     make(path + ".mp4", *X264, "-x264-params", "sar=1/1", seconds=0.4, source=CORNERS % (240, 160))
     ffmpeg("-i", path + ".mp4", "-c", "copy", "-aspect", "3", path)
     return path

@@ -19,8 +19,6 @@ class Quiet(http.server.SimpleHTTPRequestHandler):
 
 
 class OutputCase(CameraCase):
-    """The fake device and its records."""
-
     def output_environment(self, modes=SMALL, state="", **more):
         return camera_environment(self.folder, modes, state, FAKE_OUTPUT=DEVICE, FAKE_OUTPUT_RECORD=self.path("out"),
                                   **more)
@@ -196,12 +194,12 @@ class Headless(OutputCase, Case):
                 self.assertGreater(times[-1] - times[0], 0.8 * 19 / RATE)  # not faster than the camera
 
     def test_late_frames_are_dropped(self):
-        """After a stop the newest frame is written, not all that the driver has kept."""
+        """After a stop, old frames that the driver has kept are dropped."""
         process = self.start("--camera", "--virtual-camera", "--null", env=self.output_environment())
         self.assertTrue(wait_for(lambda: self.written(5)), self.said())
         process.send_signal(signal.SIGSTOP)
         last = max(self.captured())
-        time.sleep(20 / RATE)  # as many frames as the fake driver keeps
+        time.sleep(20 / RATE)  # more frames than the fake driver keeps
         process.send_signal(signal.SIGCONT)
         self.assertTrue(wait_for(lambda: self.numbers_given()[-1] > last + 20), "no newer picture comes")
         process.send_signal(signal.SIGINT)
@@ -220,7 +218,7 @@ class Headless(OutputCase, Case):
         self.finished(process, INTERRUPTED)
 
     def test_delay(self):
-        """The latency is less than a frame on an idle machine. The limit is five times as high."""
+        """On an idle machine the latency is less than a frame. The limit is five frames."""
         def delay():
             self.give("--camera", "--virtual-camera", "--null", "--frames", "60",
                       modes=SMALL if SANITIZED else "MJPG 1280x720@30")

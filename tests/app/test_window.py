@@ -31,7 +31,7 @@ class Window(WindowCase):
         self.key("question")
         self.assertTrue(wait_for(lambda: self.changed(before, middle - 200, middle + 200) > 0.1),
                         "no help is visible")
-        for _ in range(3):  # its pages
+        for _ in range(3):  # the pages of the help
             page = self.grab()
             self.key("question")
             self.assertTrue(wait_for(lambda: self.changed(page, 0, WIDTH) > 0), "the page stays")
@@ -57,8 +57,7 @@ class Window(WindowCase):
 
     @unittest.skipIf(not FAULTS, "FAULTS_LIBRARY names no library of faults")
     def test_no_thread(self):
-        """If one of its threads cannot be started, lumeq ends with a message, or continues without that thread's
-        work."""
+        """If a thread cannot be started, lumeq ends with a message, or continues without the thread's work."""
         source = make(self.path("in.mkv"), *X264, "-c:a", "aac", size="64x48", seconds=0.2, sound=0.2)
         codes = []
         for n in range(1, 30):
@@ -91,7 +90,7 @@ class Window(WindowCase):
         return self.share(self.grab(), WIDTH // 2 - 150, WIDTH // 2, lambda r, g, b: r > 30) > 0.2
 
     def test_fullscreen_without_a_window_manager(self):
-        """The window covers the screen by itself, with the option or the key, and returns to its place."""
+        """With the option or the key, the window covers the screen. Then it returns to its size."""
         for options in ((), ("--fullscreen",)):
             with self.subTest(options):
                 process = self.play(SMALL, "--loop", *options)

@@ -53,7 +53,7 @@ class Window(WindowCase):
     @unittest.skipUnless(os.environ.get("ATTACKER_LIBRARY"), "run by ctest, which builds the library")
     @unittest.skipIf(SANITIZED, "the sandbox is off with a sanitizer")
     def test_calls_that_no_player_needs(self):
-        """A hijacked decoder cannot make calls that no player needs. Apart from these, a window is not sandboxed."""
+        """A hijacked decoder cannot make system calls that no player needs. A window has no other sandbox."""
         film, other = (make(self.path(name), *X264) for name in ("film.mkv", "other.mkv"))
         server = subprocess.Popen(["sleep", "600"])
         self.addCleanup(server.wait)
@@ -84,8 +84,8 @@ class Window(WindowCase):
             self.assertEqual((found["exec"], found["socket-unix"]), (0, 0), "dialogs and sound need these")
 
     def test_reference_is_written_as_shown(self):
-        """Printed commands have no settings that --reference ignores, and no --reference while the equalizer is off.
-        So every command runs."""
+        """All printed commands run. They omit settings that contradict --reference, and omit --reference while the
+        equalizer is off."""
         clip = self.short()
         process = self.shown(clip, "--loop", "--vcodec", "ffv1", "--reference")
         self.key("B", "g", "1", "5", "W", "e", "W", "e")
@@ -121,7 +121,7 @@ class Window(WindowCase):
                 os.unlink(command[3])
 
     def writes_long(self):
-        """Starts a long write from a paused window, which computes nothing meanwhile."""
+        """Starts a long write. The window is paused, so it takes no CPU time from the write."""
         shutil.copy(SMALL, self.path("long.mkv"))
         process = self.shown(self.path("long.mkv"), "--loop", "--preset", "placebo")
         self.key("p", "w")
@@ -161,8 +161,7 @@ class Window(WindowCase):
                         "at %s" % self.xdotool("getwindowname", window))
 
     def test_keys_and_mouse(self):
-        """Events of a real X server, checked by the window's picture, its title, printed commands and remembered state.
-        test_controls.c, test_mouse.c and test_session.c test all keys."""
+        """Some keys and mouse actions on a real X server. test_controls.c, test_mouse.c and test_session.c test all keys."""
         film = clip("minute.mkv", *X264, "-g", "5", "-c:a", "aac", size="640x360", rate=5, seconds=60, sound=1)
         shutil.copy(film, self.path("a.mkv"))
         shutil.copy(film, self.path("b.mkv"))
@@ -196,7 +195,7 @@ class Window(WindowCase):
         self.mouse(300, 150, "click", "--repeat", 2, "--delay", 50, 1)
         self.assertTrue(wait_for(lambda: self.changed(before, self.left, self.left + 640) > 0.2),
                         "a double click does nothing")
-        self.mouse(300, 150, "click", 3)  # resumes; the position may be later when it is checked
+        self.mouse(300, 150, "click", 3)  # resumes
         self.assertTrue(wait_for(lambda: re.search(r"\(0:(0[2-9]|[1-5]\d) / ", self.xdotool("getwindowname", window))),
                         "a right click does not resume")
         self.key("ctrl+o")
@@ -288,7 +287,7 @@ class Window(WindowCase):
         # Home, because a busy machine may play on for long before it pauses.
         self.assertEqual(self.leave_at(clip, "Home", args=("--remember", "--clip", "5", "--volume", "50", "--ss", "0",
                                                            "--stats", self.path("s.csv"))), ["--clip=5"])
-        self.assertLess(float(read_rows(self.path("s.csv"))[0]["time"]), 10)  # the remembered position
+        self.assertLess(float(read_rows(self.path("s.csv"))[0]["time"]), 10)  # the remembered position is 10 s
         self.assertEqual(self.lines()[1:3], ["clip 2.67", "volume 95"])
         self.assertFalse([line for line in self.lines() if line.startswith("position ")])  # it ended at the start of the film
         self.assertEqual(self.leave_at(clip, "r"), [])  # reset settings are forgotten

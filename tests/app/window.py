@@ -14,7 +14,7 @@ from common import LUMEQ, Case, environment, finish, wait_for, warm
 WIDTH, HEIGHT = 1600, 900
 # For runs that end without waiting for their threads.
 THREADS_STAY = environment()["TSAN_OPTIONS"] + ":report_thread_leaks=0"
-# Libraries that SDL and Mesa open for each window, which takes most of a short run.
+# Libraries that SDL and Mesa load for each window. Loading takes most of a short run.
 DRIVER = ":".join(["libGL.so.1", "libGLX_mesa.so.0", *glob.glob("/usr/lib*/dri/swrast_dri.so"),
                    *glob.glob("/usr/lib/*/dri/swrast_dri.so")])
 MISSING = [t for t in ("Xvfb", "xdotool") if not shutil.which(t)]
@@ -74,15 +74,15 @@ class WindowCase(Case):
     def environment(self, **more):
         env = environment()
         env.update(DISPLAY=self.display, SDL_VIDEODRIVER="x11", SDL_AUDIODRIVER="dummy", WARM_START_OPENS=DRIVER)
-        # SDL unloads the OpenGL driver with the window, so its leaks cannot be suppressed by name;
-        # test_session, which keeps the driver, looks for lumeq's own leaks.
+        # SDL unloads the OpenGL driver with the window, so the driver's leaks cannot be suppressed by name.
+        # test_session keeps the driver, and looks for lumeq's own leaks.
         env["ASAN_OPTIONS"] += ":detect_leaks=0"
         env.update(more)
         return env
 
     @contextlib.contextmanager
     def other_display(self):
-        """A server that a test may kill; programs started meanwhile use it."""
+        """Replaces the server by another one, which the test may kill."""
         self.server = Server()  # hides the class's server
         try:
             yield self.server
@@ -98,7 +98,6 @@ class WindowCase(Case):
         return process
 
     def shown(self, *args, **more):
-        """Plays and waits for the window."""
         process = self.play(*args, **more)
         self.window(process)
         return process
@@ -130,12 +129,11 @@ class WindowCase(Case):
         self.xdotool("key", "--delay", "30", *names)
 
     def grab(self):
-        """Every seventh row of the screen."""
         return self.server.grab(range(0, HEIGHT, 7))
 
     @staticmethod
     def share(rows, left, right, wanted):
-        """The share of pixels between two columns that are wanted(r, g, b)."""
+        """The share of pixels between two columns for which wanted(r, g, b) is true."""
         count = total = 0
         for row in rows:
             for x in range(left, right, 3):
