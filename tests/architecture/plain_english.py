@@ -1,7 +1,7 @@
 """Counts phrases that make comments, messages and pages hard to read, by folder.
 
-Alone, it prints all folders' counts, or lists some folders' phrases: python3 plain_english.py [FOLDER...]. Rewrite each
-phrase unless it is good English: the limits leave room for a few. See .github/CONTRIBUTING.md.
+python3 plain_english.py prints the counts of all folders; with FOLDER..., it lists the phrases there. Rewrite a phrase
+unless it is good English. See .github/CONTRIBUTING.md.
 """
 
 import collections
@@ -68,7 +68,7 @@ def prose_of_page(text):
 
 
 def prose(name):
-    """Returns an iterator of (line, text) over everything in a file that people read."""
+    """Returns an iterator of (line, text) over the comments, messages and text of a file."""
     kinds = ((".md", prose_of_page), (C, prose_of_c), ((".py", ".sh", ".cmake", "CMakeLists.txt"), prose_of_script))
     for ends, find in kinds:
         if name.endswith(ends):

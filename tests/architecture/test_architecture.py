@@ -1,5 +1,5 @@
-"""Checks which part includes and calls which, that no dependency is circular, and some rules of style. LUMEQ_BUILD is
-the build whose object files show the calls, NM the program that reads them."""
+"""Checks includes and calls between parts, that no dependency is circular, and some rules of style. LUMEQ_BUILD is the
+build whose object files show the calls, and NM is the program that reads them."""
 
 import collections
 import os
@@ -9,8 +9,7 @@ import unittest
 
 ROOT = os.path.abspath(os.path.join(os.path.dirname(os.path.abspath(__file__)), "../.."))
 
-# Allowed includes and calls. "equalizer-api" is the public header and its functions; media calls only those that
-# measure and stretch deep gray.
+# Allowed includes and calls. "equalizer-api" is the public header and its functions.
 MAY_INCLUDE = {
     "app": {"app", "job", "report", "player", "run", "media", "panel", "equalizer-api"},
     "player": {"player", "run", "media", "panel"},
@@ -130,7 +129,7 @@ class Includes(unittest.TestCase):
                 self.assertRegex(what, r"^(std\w+\.h|lumeq/\w+\.h)$", name)
 
     def test_names_are_unique(self):
-        """Except each program's main.c."""
+        """Exceptions: each program's main.c, and kernels.h of the CPU and of CUDA."""
         names = [os.path.basename(n) for n in sources() if os.path.basename(n) != "main.c"]
         twice = sorted({n for n in names if names.count(n) > 1})
         self.assertEqual([n for n in twice if n not in ("kernels.h",)], [])
