@@ -37,7 +37,7 @@ class Case(unittest.TestCase):
         return result
 
     def csv_rows(self, columns, *args, **more):
-        """Returns a run's CSV rows, which have these columns."""
+        """Returns a run's CSV rows after checking their columns."""
         rows = list(csv.DictReader(io.StringIO(self.run_bench(*args, "--csv", **more).stdout)))
         self.assertTrue(rows)
         for row in rows:

@@ -1,4 +1,4 @@
-"""lumeq-bench equalize on small pictures: `test_bench_equalize.py Cpu`, or `Gpu`, which needs one."""
+"""lumeq-bench equalize on small pictures. The argument Cpu or Gpu selects the tests; Gpu needs a GPU."""
 
 import os
 

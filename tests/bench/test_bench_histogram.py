@@ -1,4 +1,4 @@
-"""lumeq-bench histogram on small pictures: `test_bench_histogram.py Cpu`, or `Gpu`, which needs one."""
+"""lumeq-bench histogram on small pictures. The argument Cpu or Gpu selects the tests; Gpu needs a GPU."""
 
 import os
 import shutil
