@@ -18,11 +18,11 @@
  *   FAKE_CAMERA_STATE    its state, in the words below []
  *   FAKE_CAMERA_CONTROL  a file with such words, read at every call; replace it by rename(). It
  *                        overrides FAKE_CAMERA_STATE.
- *   FAKE_OUTPUT          the path of a virtual camera like v4l2loopback's, which begins with
- *                        /dev/video; it takes YUYV, NV12 and YU12 by write() [no virtual camera]
+ *   FAKE_OUTPUT          the path of a virtual camera, which begins with /dev/video. It takes raw
+ *                        pictures by write(), like v4l2loopback [no virtual camera]
  *   FAKE_OUTPUT_RECORD   a file that gets every picture written to the virtual camera. FILE.log
- *                        gets a line, with the time, for each format, rate and picture written,
- *                        and for each frame that the camera delivers.
+ *                        gets a line for each format, rate and picture written, and for each
+ *                        frame that the camera delivers.
  *
  * The words, separated by blanks:
  *   gone          unplugged: open descriptors stay dead, nothing can be opened
@@ -56,8 +56,8 @@
  *
  * Words about the virtual camera:
  *   out.gone, out.denied, out.busy   as above
- *   out.taken     another program writes to it: it calls itself a camera
- *   out.captures  the same, also for a device of another driver than v4l2loopback
+ *   out.taken     another program writes to it, so it reports that it is a camera
+ *   out.captures  it reports that it is a camera
  *   out.both      one device is both the camera and the virtual camera
  *   out.other     its driver is not v4l2loopback
  *   out.takes=CODE,CODE  it takes only these formats
@@ -65,8 +65,8 @@
  *   out.norate    it keeps no rate
  *   out.eio       writing to it fails
  *
- * Frame n, counted since the program started, shows n as 16 bits in 16 fields of equal width from
- * left to right along the top, an eighth of the height: the highest bit first, white is 1.
+ * Frames are counted from the program's start. The top eighth of frame n shows n as 16 bits, in 16
+ * fields of equal width from left to right. The highest bit comes first, and white is 1.
  */
 #include <dlfcn.h>
 #include <errno.h>
@@ -279,7 +279,7 @@ int ioctl(int fd, unsigned long ask, ...)
     need_real();
     int ours, waits = 0, ret;
     while ((ret = locked_answer(fd, ask, argument, &ours, &waits)) < 0 && waits)
-        usleep(1000); /* the descriptor is not O_NONBLOCK */
+        usleep(1000);
     return ours ? ret : real_ioctl(fd, ask, argument);
 }
 
@@ -296,7 +296,7 @@ ssize_t write(int fd, const void *data, size_t size)
     return ret;
 }
 
-/* The camera's events for poll(). Without any, 0, and *next is the time of the next check. */
+/* Returns the camera's events for poll(). If 0, *next is the time of the next frame. */
 static short events(int fd, int64_t *next)
 {
     short found = 0;

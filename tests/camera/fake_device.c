@@ -69,7 +69,7 @@ int64_t fake_now(void)
     return (int64_t)t.tv_sec * 1000000 + t.tv_nsec / 1000;
 }
 
-/* ---- its modes ---- */
+/* ---- modes ---- */
 
 static uint32_t code_of(const char *text)
 {
@@ -292,7 +292,7 @@ static int query_buffer(struct v4l2_buffer *buffer)
 
 /* ---- formats ---- */
 
-/* Copies the text up to the first blank, or `otherwise` if it is NULL. */
+/* Copies `word` up to the first blank, or `otherwise` if `word` is NULL. */
 static void take_text(unsigned char *to, size_t size, const char *word, const char *otherwise)
 {
     snprintf((char *)to, size, "%.*s", word ? (int)strcspn(word, " \t\n") : 100,
@@ -411,7 +411,7 @@ static void fill_format(struct v4l2_format *format)
                &pix->xfer_func);
 }
 
-/* As drivers do, replaces a size that the mode does not support. */
+/* Replaces an unsupported size, as drivers do. */
 static int set_format(struct v4l2_format *format, int fd)
 {
     const struct v4l2_pix_format wanted = format->fmt.pix;

@@ -16,7 +16,7 @@ void fake_get_ready(void);
 /* Handles an ioctl(). Returns 0, or -1 with errno. */
 int fake_answer(int fd, unsigned long ask, void *argument);
 
-/* Its events for poll(). Without any, 0, and *next is the time of the next frame. */
+/* Returns the camera's events for poll(). If 0, *next is the time of the next frame. */
 short fake_events(int64_t *next);
 
 /* The descriptor is about to be closed. */

@@ -89,7 +89,7 @@ static int has_code(const char *list, uint32_t code)
     return 0;
 }
 
-/* Refuses formats that it does not take, and replaces other sizes by its own. */
+/* Refuses formats that the device does not take. Sets the size of out.size, if given. */
 static int set_format(struct v4l2_format *format)
 {
     struct v4l2_pix_format *pix = &format->fmt.pix;

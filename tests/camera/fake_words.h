@@ -10,10 +10,10 @@ void fake_read_words(void);
 
 int fake_is(const char *word);
 
-/* The text after a word like "rate=", up to the next blank; NULL without that word. */
+/* The text after a word like "rate=", or NULL without that word. A blank ends the value. */
 const char *fake_after(const char *word);
 
-/* True if a text begins with this word. */
+/* True if the first word of the text is `word`. */
 int fake_word_is(const char *text, const char *word);
 
 #endif

@@ -95,7 +95,7 @@ void draw_raw(unsigned char *to, uint32_t code, unsigned width, unsigned height,
     if (code == V4L2_PIX_FMT_NV12)
         draw_chroma_rows(chroma, width, height / 2, stride);
     else if (code == V4L2_PIX_FMT_YUV420)
-        draw_chroma_rows(chroma, width / 2, height, stride / 2); /* two planes in a row */
+        draw_chroma_rows(chroma, width / 2, height, stride / 2); /* both planes */
 }
 
 static AVCodecContext *encoder;
