@@ -1,7 +1,7 @@
 /*
  * A small harness for tests in C: TEST(name) { ... } defines a test, CHECK() counts passes and
- * failures, TEST_MAIN runs the file's tests in order and returns 0 (all passed), 1 (something
- * failed) or CHECK_SKIPPED (every test was skipped).
+ * failures, TEST_MAIN runs the file's tests in order and returns 0 (no test failed), 1 (a test
+ * failed, or no test has a given name) or CHECK_SKIPPED (every test was skipped).
  *
  * Arguments of the program: names of tests to run (default: all), and --seed N to repeat a run
  * (default: $CHECK_SEED, else the time).
@@ -82,10 +82,10 @@ check_that(int ok, const char *file, int line, const char *condition, const char
     return 0;
 }
 
-/* CHECK(condition, format, ...): returns 1 if the condition holds, so that a test can give up. */
+/* CHECK(condition, format, ...): returns 1 if the condition holds, else 0. */
 #define CHECK(condition, ...) check_that(!!(condition), __FILE__, __LINE__, #condition, __VA_ARGS__)
 
-/* Before a variable: calls free(&variable) when its block ends, also if a test gives up. */
+/* Before a variable: calls free(&variable) when its block ends, also by return. */
 #define FREED_BY(free) __attribute__((cleanup(free)))
 
 /* Marks the running test as skipped; the test must then return. */
@@ -185,7 +185,7 @@ static inline int check_main(const CheckTest *tests, int count, int argc, char *
     return failed || !ran ? 1 : skipped == ran ? CHECK_SKIPPED : 0;
 }
 
-/* A test that runs only if the condition holds; the condition must call check_skip() otherwise. */
+/* A test that runs only if the condition holds. Otherwise the condition must call check_skip(). */
 #define TEST_IF(name, condition)                                                                   \
     static void name##_if(void);                                                                   \
     TEST(name)                                                                                     \
@@ -195,7 +195,6 @@ static inline int check_main(const CheckTest *tests, int count, int argc, char *
     }                                                                                              \
     static void name##_if(void)
 
-/* Runs the file's TEST()s. */
 static inline int check_file(int argc, char **argv)
 {
     return check_main(check_state.tests, check_state.count, argc, argv);
@@ -266,9 +265,9 @@ static inline uint8_t check_canary(size_t position)
 }
 
 /*
- * The pixels (lowest address) begin `offset` bytes after an address that is aligned to
- * CHECK_ALIGNMENT. `guard` bytes, a multiple of CHECK_ALIGNMENT, lie before and after them. With
- * guard 0 the memory ends with the rectangle, so that AddressSanitizer reports reads beyond it.
+ * The lowest address of the pixels is a multiple of CHECK_ALIGNMENT plus `offset` bytes. `guard`
+ * bytes, a multiple of CHECK_ALIGNMENT, lie before and after the pixels. With guard 0 the memory
+ * ends with the rectangle, so that AddressSanitizer reports reads beyond it.
  */
 static inline CheckRect check_rect(int width, int height, ptrdiff_t stride, int offset, int guard)
 {
