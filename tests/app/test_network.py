@@ -79,7 +79,7 @@ class Handler(http.server.SimpleHTTPRequestHandler):
 
 class NetworkCase(Case):
     def serve(self, folder, **settings):
-        """Starts a web server for the folder; returns its URL without a slash."""
+        """Starts a web server for the folder. Returns its URL without a final slash."""
         handler = type("Of", (Handler,), settings)
         server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), functools.partial(handler, directory=folder))
         server.daemon_threads = True

@@ -72,7 +72,7 @@ class Part(Case):
                 self.assertIn(" %d frame%s," % (count, "s" * (count != 1)), " " + self.ok(source, "--null", *options).err[7:])
 
     def check_sound(self, source, output, begin, end):
-        """Checks that the output has the part's sound packets at their times, give or take one at each end."""
+        """Checks that the output has the part's sound packets at their times. One packet may differ at each end."""
         packet = 4608 / 44100
         sound, got = packets(source), packets(output)
         kept = [p for p in sound if begin - packet <= p[0] <= end + packet]

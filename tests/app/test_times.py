@@ -125,7 +125,7 @@ class BeginsAtZero(Case):
                     self.assertEqual(begin(output), 0)
 
     def test_a_part_after_the_end_of_the_sound(self):
-        """If the sound ends before the part, and the video begins in it, the output's video begins at 0."""
+        """If the sound ends before the part and the video begins inside the part, the output's video begins at 0."""
         source = self.path("in.mkv")
         ffmpeg("-itsoffset", 1.5, "-f", "lavfi", "-t", 1, "-i", DULL % ("64x64", 25), "-f", "lavfi",
                "-t", 1, "-i", "sine=440", *X264, "-c:a", "mp2", source)

@@ -33,14 +33,17 @@
  *   busy          another program has it
  *   full          its bus has no room for the stream
  *   other         the device captures nothing
- *   nosize        it reports 0 bytes per frame; over: its frames exceed their buffers
+ *   nosize        it reports 0 bytes per frame
+ *   over          it reports frames larger than their buffers
  *   few           16-bit gray uses few codes, from 7600 on, as in a thermal camera
  *   low           16-bit gray uses the lower 14 bits
  *   wide          deep gray has bits above its depth
- *   sensor        a sensor, which must be set up; unlinked: a sensor that is not set up
+ *   sensor        its driver reports a sensor, which must be set up before use
+ *   unlinked      starting the stream fails, as for a sensor that is not set up
  *   stall         no frames come
  *   eio           taking a frame fails
- *   rate=N        it always sets this rate; size=WxH: this size
+ *   rate=N        it always sets this rate
+ *   size=WxH      it always sets this size
  *   norate        it does not report its rate
  *   refuse=CODE   it refuses this format, though it offers it
  *   malformed     its JPEGs are garbage
