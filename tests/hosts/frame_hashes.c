@@ -5,7 +5,7 @@
 
 enum { WIDTH = 323, HEIGHT = 241, FRAMES = 40, SIZE = WIDTH * HEIGHT };
 
-/* Draws a moving dark gradient, in the second half of the clip a brighter pattern, both noisy. */
+/* Draws a noisy, moving dark gradient, and in the second half of the clip a brighter pattern. */
 static void draw(unsigned char *to, int frame, unsigned *seed)
 {
     for (int i = 0; i < SIZE; i++) {

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # Builds liblumeq and its wheels for all systems with src/packaging/build_library.sh. A program that uses the library
-# must produce the same frames on Linux, under wine, and on 64-bit ARM in QEMU; for macOS it is only linked. With nvcc
-# the wheel for Linux has CUDA. Needs a network; installs wine, QEMU, and SIMDe's headers.
+# must produce the same frames on Linux, under wine, and on 64-bit ARM in QEMU. For macOS, the program is only linked.
+# Needs a network; installs wine, QEMU, and SIMDe's headers.
 # Exit code: 0 passed, 77 cannot run here, otherwise failed.
 set -euo pipefail
 # shellcheck source-path=SCRIPTDIR source=../../samples/build.sh
@@ -12,7 +12,7 @@ skip() {
     exit 77
 }
 
-[ "$(uname -sm)" = "Linux x86_64" ] || skip "the other systems can be emulated only on Linux on x86-64"
+[ "$(uname -sm)" = "Linux x86_64" ] || skip "this test needs Linux on x86-64"
 wine=/usr/lib/wine/wine64 arm=/usr/aarch64-linux-gnu
 (prepare 1 python3 "$wine=wine64" qemu-aarch64-static=qemu-user-static "$arm/lib/libc.so.6=libc6-arm64-cross") ||
     skip "a package cannot be installed"

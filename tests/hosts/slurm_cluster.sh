@@ -1,8 +1,7 @@
 #!/usr/bin/env bash
 # Runs samples/cluster/slurm.sh on a Slurm cluster of its own: a controller and two nodes, all on this machine.
 # One node is killed while it writes a part. The film must still equal that of a single run. LUMEQ names the
-# program; without it, one is built in build/ci/hosts/. Needs root. Installs Slurm's packages, which stay
-# installed; everything else is removed at the end.
+# program; without it, one is built in build/ci/hosts/. Needs root. Installs Slurm's packages.
 # Exit code: 0 passed, 77 cannot run here, otherwise failed.
 set -euo pipefail
 # shellcheck source-path=SCRIPTDIR source=../../samples/build.sh
@@ -15,7 +14,6 @@ skip() {
     exit 77
 }
 
-# Waits until the command succeeds. After SECONDS, ends the script with a message that names WHAT.
 wait_for() { # SECONDS WHAT COMMAND...
     local until=$((SECONDS + $1)) what=$2
     shift 2
@@ -75,7 +73,6 @@ start_slurm() {
     wait_for 60 "two nodes" both_idle
 }
 
-# Kills a daemon, and waits for its end.
 kill_daemon() { # controller|node1|node2
     local pid
     pid=$(cat "$work/$1.pid" 2>/dev/null) || return 0
@@ -112,7 +109,7 @@ clean_up() {
 
 # ---- the film ----
 
-# Suspends the process that writes a part on this node, and sets `writer` to its id. Fails if there is none.
+# Suspends the process that writes a part on this node, and sets `writer` to its id.
 find_writer() { # NODE
     for writer in $(pgrep -f "segment $work/film/out.mkv.lumeq/plan"); do
         if tr '\0' '\n' <"/proc/$writer/environ" | grep -qx "SLURMD_NODENAME=$1" &&
