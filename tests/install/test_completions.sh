@@ -27,8 +27,7 @@ source $argv[1]/lumeq.fish
 complete -C $argv[2] | string replace -r '\t.*' '' | string replace -r '^--[a-z-]*=' ''
 true
 END
-# Starts a separate interactive zsh, because its completion needs a line editor. compadd -O gives the matches,
-# filtered like a completion.
+# zsh completes only in its line editor, so start an interactive zsh. compadd -O stores the matches.
 cat >../ask.zsh <<'END'
 zmodload zsh/zpty
 zpty z zsh -f -i

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# Checks the container files without building an image: instructions, commands, stages, and the files that
-# they copy. If docker can check them, it does.
+# Checks the container files without building an image: instructions, commands, stages, and copied
+# files. If docker is available, also runs its check.
 # Argument: the source folder.
 set -euo pipefail
 source=$1

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# Tests samples/demo.sh with a fake build and a fake apt-get. It must build everything that is installed, also in a
-# build folder that was moved or configured differently. A failed installation of packages must show the end of its log.
+# Tests samples/demo.sh with a fake build and a fake apt-get. The demo must build all targets, also in a build
+# folder that was moved or configured differently. A failed installation of packages must show the end of its log.
 # Arguments: cmake, the source folder.
 set -euo pipefail
 real_cmake=$1 source=$2
@@ -20,7 +20,7 @@ tree=$work/tree
 mkdir "$work/bin" "$tree"
 cp -r "$source"/{CMakeLists.txt,include,samples,shaders,src} "$tree"
 
-# A cmake that configures, but instead of building writes programs that do nothing.
+# A cmake that configures normally, but builds only programs that do nothing.
 cat >"$work/bin/cmake" <<END
 #!/bin/sh
 [ "\$1" = --build ] || exec "$real_cmake" "\$@"
@@ -43,7 +43,6 @@ demo() {
     [ "$(cached LUMEQ_PROGRAM), $(cached BUILD_TESTING)" = "ON, OFF" ] || fail "the demo does not build the program, or it builds tests"
 }
 
-# Changed options must not leave a build folder that the demo cannot configure.
 for option in LUMEQ_PROGRAM=ON LUMEQ_CUDA=AUTO LUMEQ_CUDA=OFF BUILD_SHARED_LIBS=OFF BUILD_SHARED_LIBS=ON LUMEQ_PROGRAM=OFF; do
     "$real_cmake" -S "$tree" -B "$tree/build" "-D$option" -DBUILD_TESTING=OFF -DCMAKE_CUDA_ARCHITECTURES=80 \
         >"$work/log" 2>&1 || fail "-D$option: $(cat "$work/log")"
@@ -77,7 +76,7 @@ install || fail "$(cat "$work/log")"
 grep -q "minutes.*build/packages.log.*one two" "$work/log" || fail "$(cat "$work/log")"
 touch "$work/bin/apt-get.fails"
 ! install || fail "install_packages succeeds although apt-get failed"
-[ "$(wc -l <"$work/log")" -lt 30 ] || fail "a failed installation prints $(wc -l <"$work/log") lines, not less than 30"
+[ "$(wc -l <"$work/log")" -lt 30 ] || fail "a failed installation prints $(wc -l <"$work/log") lines, not fewer than 30"
 for text in "the reason of apt-get" "one two.*$tree/build/packages.log"; do
     grep -q "$text" "$work/log" || fail "$(cat "$work/log")"
 done

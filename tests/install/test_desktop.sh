@@ -17,13 +17,12 @@ fail() {
     failed=1
 }
 
-# The metainfo is installed only if the build sets an id, which is its file name.
+# The metainfo is installed only if the build sets an id, and the file is named after the id.
 id=$(sed -n 's/^LUMEQ_APP_ID:STRING=//p' "$build/CMakeCache.txt")
 installed=$(find "$work/share" -name '*.metainfo.xml')
 [ "$installed" = "${id:+$work/share/metainfo/$id.metainfo.xml}" ] || fail "with the id '$id' the installed metainfo is '$installed'"
 grep -q "<id>${id:-com.example.lumeq}</id>" "$metainfo" || fail "the metainfo has another id"
 
-# The named files exist.
 [ -x "$work/bin/$(sed -n 's/^TryExec=//p' "$entry")" ] || fail "the program that the entry starts is not installed"
 [ "$(sed -n 's/^Icon=//p' "$entry").svg" = "${icon##*/}" ] || fail "the entry names another icon"
 [ -s "$icon" ] || fail "the icon is not installed"
@@ -31,7 +30,7 @@ grep -q "<launchable type=\"desktop-id\">${entry##*/}<" "$metainfo" || fail "the
 grep -q '^Exec=lumeq --idle %F$' "$entry" || fail "several files would open several windows"
 grep -q '^MimeType=.*video/x-matroska;' "$entry" || fail "the entry does not open Matroska videos"
 
-# The header defines the version. Its date is that of the first release in CHANGELOG.md, below unreleased changes.
+# The header defines the version. CHANGELOG.md has its date.
 version=$("$work/bin/lumeq" --version | sed -n 's/^lumeq //p')
 from_header=$(sed -n 's/^#define LUMEQ_VERSION_\(MAJOR\|MINOR\|PATCH\) *//p' \
     "$source/include/lumeq/lumeq.h" | paste -sd .)

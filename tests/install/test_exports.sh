@@ -23,7 +23,7 @@ compare() { # LIBRARY
     fi
 }
 
-# Link a shared library from the static one, because a build may lack it.
+# The build may have no shared library, so link one from the static library.
 "$cc" -shared -o "$work/liblumeq.so" -Wl,--whole-archive "$archive" -Wl,--no-whole-archive
 compare "$work/liblumeq.so"
 [ -z "$shared" ] || compare "$shared"

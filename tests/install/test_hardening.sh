@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
 # Released programs must use the compiler's protections: position-independent code, relocations that are
 # read-only before main(), guarded stacks and string functions.
-# Arguments: "", or the reason why this build lacks some protections; ON or OFF, whether this build guards
-# string functions; programs and shared libraries.
+# Arguments: the reason why this build lacks protections, or ""; ON if it guards string functions, or OFF;
+# programs and shared libraries.
 set -euo pipefail
 why=$1 fortified=$2
 shift 2

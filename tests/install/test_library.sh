@@ -64,7 +64,7 @@ if ! pkg-config --exists libobs; then
 fi
 "$cmake" "$work/build" -DLUMEQ_OBS=ON >"$work/log" 2>&1 || fail "$(cat "$work/log")"
 "$cmake" --build "$work/build" --parallel 2 >"$work/log" 2>&1 || fail "$(cat "$work/log")"
-ln -s . "$work/build/obs" # The README uses a separate build folder, which would compile everything again
+ln -s . "$work/build/obs" # The README builds in build/obs. Do not compile everything again
 line=$(grep '^mkdir -p ~/.config/obs-studio' "$source/README.md")
 (cd "$work" && HOME=$work/home bash -c "$line")
 ldd -r "$work/home/.config/obs-studio/plugins/lumeq/bin/64bit/lumeq.so" >"$work/libraries"

@@ -11,7 +11,7 @@ fail() {
     exit 1
 }
 
-# Runs cpack's check alone, which does not depend on this build. Succeeds if the check refuses.
+# Succeeds if cpack's check refuses a build for this reason.
 refuse() { # GENERATOR REASON
     ! "$(dirname "$cpack")/cmake" -DCPACK_GENERATOR="$1" -DCPACK_LUMEQ_REFUSED="$2" \
         -P "$(dirname -- "${BASH_SOURCE[0]}")/../../src/packaging/package_check.cmake" >"$work/log" 2>&1

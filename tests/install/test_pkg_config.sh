@@ -33,7 +33,6 @@ install_to() { # DESTDIR [arguments of cmake --install]
     DESTDIR=$dest "$cmake" --install "$work/configured" "$@" >/dev/null
 }
 
-# Runs pkg-config for lumeq.pc in this folder.
 ask() { # FOLDER arguments
     PKG_CONFIG_LIBDIR=$1 pkg-config "${@:2}" lumeq
 }
@@ -80,7 +79,7 @@ expect_dir "$pc" prefix "$work/root/opt/lumeq"
 embed "$pc"
 rm -rf "$work/root"
 
-# pkg-config prints absolute folders unchanged, and the prefix of the installation.
+# pkg-config prints absolute folders and the prefix unchanged.
 configure "$@" -DCMAKE_INSTALL_PREFIX=/opt/lumeq -DCMAKE_INSTALL_LIBDIR=/opt/lib/64 \
     -DCMAKE_INSTALL_INCLUDEDIR=/opt/headers
 install_to "$work/root"

@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# tests/run.sh must rerun each failed test alone, whatever its labels, and list those that then pass.
+# tests/run.sh must rerun each failed test alone, whatever its labels, and list the tests that then pass.
 # Argument: the source folder.
 set -euo pipefail
 source=$1

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# Builds the samples that embed the library with an installed library, static and shared, and the flags of
-# pkg-config, and runs them on a small clip.
+# Builds the samples that embed the library, with the installed static and shared library and pkg-config's
+# flags. Runs them on a small clip.
 # Arguments: cmake, the source folder, the build folder, a C compiler, nvcc or "".
 set -euo pipefail
 cmake=$1 source=$2 build=$3 cc=$4 nvcc=${5:-}
@@ -35,7 +35,6 @@ build_sample() { # SAMPLE COMPILER [OPTION...]
     shift 2
     "$compiler" "$@" "$file" -o "$work/$name-static" "${static[@]}"
     "$compiler" "$@" "$file" -o "$work/$name-shared" "${shared[@]}"
-    # Only programs linked with the shared library need it to run.
     if command -v ldd >/dev/null; then
         [[ $(ldd "$work/$name-shared") == *liblumeq* ]] || fail "$name-shared contains the static library"
         [[ $(ldd "$work/$name-static") != *liblumeq* ]] || fail "$name-static needs the shared library"
