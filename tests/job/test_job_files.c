@@ -36,8 +36,7 @@ typedef struct Known {
 
 static Known known[FRAMES];
 
-/* Fills frames like packed curves: most bytes equal those of the previous frame. A few frames have
- * other sizes, or are empty. */
+/* Fills frames like packed curves: most bytes equal the previous frame's. */
 static void make_known(CheckRandom *random)
 {
     static const size_t sizes[] = {2056, 2056, 4099, 0, 3};
@@ -309,7 +308,6 @@ static void make_plan(JobPlan *plan)
                                              .curves = 0x80000000};
 }
 
-/* Reads the plan's text. Returns its length. */
 static size_t read_plan(char text[4096])
 {
     FILE *file = fopen(job_path(folder, "plan").text, "rb");
