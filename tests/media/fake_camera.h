@@ -28,7 +28,7 @@ static inline void fake_camera_clean_up(void)
     unlink(getenv("FAKE_CAMERA_CONTROL"));
 }
 
-/* Makes the fake camera work, with these modes; NULL: the default modes. */
+/* Clears the camera's state and sets its modes; NULL: the default modes. */
 static inline void fake_camera_has(const char *modes)
 {
     if (modes)

@@ -1,7 +1,7 @@
 /*
- * A fake NVIDIA encoder: libnvidia-encode.so.1, as FFmpeg loads it. A packet holds text about a
- * picture: where its memory is, the layout of its rows, a checksum, and whether the checksum was
- * still the same when the packet was fetched.
+ * A fake NVIDIA encoder: libnvidia-encode.so.1, as FFmpeg loads it. A packet is a text about
+ * its picture: memory, format, size, a checksum, and if the picture changed before the packet was
+ * fetched.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -11,12 +11,12 @@
 
 #include "fake_nvidia.h"
 
-#define PITCH 4096 /* of pictures in its own memory */
+#define PITCH 4096 /* bytes from row to row of pictures in host memory */
 
 typedef struct Format {
     NV_ENC_BUFFER_FORMAT format;
     const char *name;
-    uint32_t bytes, planes; /* bytes of a sample; rows of all planes, in halves of luma's */
+    uint32_t bytes, planes; /* bytes per sample; 2 * rows of all planes / rows of luma */
 } Format;
 
 static const Format formats[] = {{NV_ENC_BUFFER_FORMAT_NV12, "nv12", 1, 3},
@@ -39,7 +39,7 @@ typedef struct Packet {
     char text[256];
 } Packet;
 
-/* zlib's adler32() of all rows. The planes follow each other without a gap, as NVENC has them. */
+/* zlib's adler32() of all rows. NVENC's planes follow each other without a gap. */
 static uint32_t sum_of(const Picture *p)
 {
     uint32_t a = 1, b = 0;

@@ -1,16 +1,16 @@
 /*
  * A fake NVIDIA driver and video decoder: libcuda.so.1 and libnvcuvid.so.1, as lumeq and FFmpeg
- * load them. fake_nvenc.c adds the encoder. Nothing is computed; all memory is the host's. As with
- * a real decoder, no more pictures can be mapped at a time than it was created for. Environment:
+ * load them. fake_nvenc.c adds the encoder. Nothing is computed; all memory is the host's. A
+ * decoder maps no more pictures at a time than it was created for. Environment:
  *
  *   FAKE_DRIVER          words: init=N, the error of cuInit(); cuda=N, the CUDA version [13000];
- *                        count=N, the number of GPUs [1]; hang or crash: cuInit() does
- *   FAKE_OPENGL          hang or crash: the library does when it is loaded, as OpenGL drivers may
- *   FAKE_NVDEC           none: no decoder can be created; N: a decoder decodes N pictures, then it
- *                        fails; map N: it decodes all, but only N can be mapped; only N: the
- *                        driver supports only the codec with this number
- *   FAKE_NVDEC_PICTURES  a folder with a file WxH.nv12 for each coded size, without padding. A
- *                        decoder returns its pictures in decoding order. Without it they are blank.
+ *                        count=N, the number of GPUs [1]; hang, crash: cuInit() hangs or crashes
+ *   FAKE_OPENGL          hang, crash: loading the library hangs or crashes
+ *   FAKE_NVDEC           none: no decoder can be created; N: decoding fails after N pictures;
+ *                        map N: mapping fails after N pictures; only N: only the codec with this
+ *                        number is supported
+ *   FAKE_NVDEC_PICTURES  a folder with a file WxH.nv12 for each coded size: the decoded pictures,
+ *                        in decoding order, without padding. By default, pictures are blank.
  *   FAKE_CUDA_COPIES     copies fail after this many planes
  *   FAKE_NVIDIA_TELLS    if set, logs to standard error what is released, and at exit the number of
  *                        contexts created and of memory blocks not freed
@@ -50,9 +50,9 @@ static const char *word(const char *name)
     return at ? at + strlen(name) : NULL;
 }
 
-static int number(const char *name, int usual)
+static int number(const char *name, int by_default)
 {
-    return word(name) ? atoi(word(name)) : usual;
+    return word(name) ? atoi(word(name)) : by_default;
 }
 
 static void fail(int hangs, int crashes)
@@ -60,7 +60,7 @@ static void fail(int hangs, int crashes)
     while (hangs)
         pause();
     if (crashes)
-        (void)kill(getpid(), SIGKILL); /* sanitizers catch SIGSEGV and abort(), but not this */
+        (void)kill(getpid(), SIGKILL); /* sanitizers cannot catch this signal */
 }
 
 __attribute__((constructor)) static void load(void)
@@ -75,7 +75,7 @@ __attribute__((destructor)) static void unload(void)
         (void)fprintf(stderr, "contexts %d blocks %d\n", fake_nvidia.contexts, fake_nvidia.blocks);
 }
 
-/* ---- functions that FFmpeg needs to find, and that do nothing ------------------------------- */
+/* ---- functions that FFmpeg needs to find, but that do nothing here -------------------------- */
 
 static int succeed(void)
 {
@@ -220,9 +220,9 @@ int cuMemcpy2DAsync_v2(const Copy *c, void *stream)
 /* ---- the decoder ---------------------------------------------------------------------------- */
 
 typedef struct Decoder {
-    FILE *pictures; /* NULL: blank ones */
+    FILE *pictures; /* NULL: blank pictures */
     size_t width, height;
-    int outputs, mapped, maps; /* pictures: most to map at a time, mapped now, mapped in all */
+    int outputs, mapped, maps; /* pictures: maximum to map at a time; mapped now; mapped so far */
     int decoded;
     int numbers[256]; /* the picture in each surface */
 } Decoder;
@@ -235,7 +235,7 @@ static int limit(const char *format)
     return words && sscanf(words, format, &n) == 1 ? n : INT_MAX;
 }
 
-/* CUVIDDECODECAPS: FAKE_NVDEC "only N" supports only the codec with this number. */
+/* CUVIDDECODECAPS. */
 typedef struct Caps {
     int codec, asked[5];
     unsigned char supported, engines;
@@ -253,7 +253,7 @@ int cuvidGetDecoderCaps(Caps *caps)
     return 0;
 }
 
-/* CUVIDDECODECREATEINFO, whose layout never changes, begins with the coded size. */
+/* Index of CUVIDDECODECREATEINFO.ulNumOutputSurfaces. The coded size comes first. */
 #define OUTPUTS_AT 14
 
 int cuvidCreateDecoder(Decoder **decoder, const unsigned long *info)

@@ -5,7 +5,7 @@
 typedef struct FakeNvidia {
     int contexts, copies;         /* so far */
     int blocks, decoders, mapped; /* memory blocks, decoders and mapped pictures not yet released */
-    int most_mapped;              /* most pictures mapped at a time */
+    int most_mapped;              /* maximum of pictures mapped at a time */
     int refused;                  /* requests for more pictures than a decoder was created for */
 } FakeNvidia;
 

@@ -9,7 +9,7 @@
 
 #define SIDE 40
 
-/* Allowed errors: of swscale's integers, in 8-bit codes, and of rounding, in codes of any depth. */
+/* Allowed errors of swscale (in 8-bit codes) and of rounding (in codes of the format). */
 #define WITHIN_8_BITS 1.0
 #define WITHIN 1.0
 
@@ -218,7 +218,7 @@ TEST(matrices)
                        &random);
 }
 
-/* An overlay read with other strides gives the same frame as one that was turned in memory. */
+/* A picture turned in memory, and read with strides that turn it back, blends like the original. */
 TEST(turned)
 {
     static Pixels upright, turned;
@@ -267,8 +267,8 @@ static int gray_in(int gray, enum AVColorTransferCharacteristic transfer, int sc
     return luma;
 }
 
-/* ITU-R BT.2408: white is at 58 % of PQ and at 75 % of HLG; BT.1886 puts half its code at 38 nits,
- * which PQ has at 42 % and HLG at 45 %. */
+/* White is 58 % of PQ and 75 % of HLG (ITU-R BT.2408). Gray 128 has 38 nits (BT.1886), so it is
+ * 42 % of PQ and 45 % of HLG. */
 TEST(hdr)
 {
     const struct {

@@ -52,8 +52,7 @@ static int check_frame(const Times *t, int i, const AVPacket *packet, int64_t ca
     return 0;
 }
 
-/* A busy machine loses frames and reads two clocks at different times, so the interval may take
- * some frames to settle. */
+/* A busy machine loses frames, so the interval may take some frames to settle. */
 static void check_times(const Times *t)
 {
     Source *source;
@@ -100,7 +99,6 @@ static int read_and_drop(Source *source, AVPacket *packet)
     return ret;
 }
 
-/* For a recording, an unplugged camera is the end of the stream. */
 TEST(unplugging_ends_a_recording)
 {
     Source *source;
@@ -171,8 +169,7 @@ typedef struct LiveView {
     int last_number; /* number that it shows */
 } LiveView;
 
-/* The number that a frame shows: 16 fields along its top, an eighth of its height, of one bit each.
- */
+/* The number that a frame shows: 16 fields in its top eighth, one for each bit. */
 static int live_view_number(const AVFrame *frame)
 {
     const uint8_t *row = frame->data[0] + (ptrdiff_t)(frame->height / 16) * frame->linesize[0];
@@ -237,7 +234,6 @@ static int live_view_skip(LiveView *v, int count)
     return 1;
 }
 
-/* Damaged pictures are skipped. */
 static void check_damage(const char *words)
 {
     LiveView view;
@@ -355,8 +351,7 @@ TEST(camera_comes_back_in_steps)
     live_view_close(&view);
 }
 
-/* Closing a camera that is gone does not wait for the next attempt to open it: at least one of the
- * trials is quick, even on a busy machine. */
+/* Closing a camera that is gone does not wait for the next attempt to open it. */
 static void check_close(const char *words, int64_t after)
 {
     int64_t took = INT64_MAX;
@@ -383,7 +378,6 @@ TEST_IF(closing_is_quick, fake_camera_ready())
     check_close("gone busy", 900000);
 }
 
-/* Only the same camera may come back. */
 TEST(another_camera_does_not_replace_it)
 {
     LiveView view;

@@ -1,7 +1,7 @@
 /* Listing (fake) cameras and their modes, choosing a mode, and the messages if none can be used. */
 #include "fake_camera.h"
 
-/* Modes as of cameras on USB 2: raw pictures are slow, JPEGs are not. */
+/* Usual modes on USB 2: raw pictures have lower frame rates than JPEGs. */
 #define USUAL                                                                                      \
     "YUYV 640x480@30,15;YUYV 1280x720@10,5;YUYV 1920x1080@5;"                                      \
     "MJPG 640x480@30,15;MJPG 1280x720@30,15;MJPG 1920x1080@30,15"
@@ -64,7 +64,6 @@ TEST_IF(real_rate_is_reported, fake_camera_ready())
            "Fake Webcam (/dev/video0): mjpeg 1280x720 at 15 fps; 30 fps was requested");
 }
 
-/* A mode that the driver offers but refuses to set is skipped. */
 TEST_IF(refused_modes_are_skipped, fake_camera_ready())
 {
     fake_camera_is("refuse=MJPG");
@@ -167,7 +166,7 @@ TEST_IF(camera_without_pictures_is_refused, fake_camera_ready())
     refuse(&(CameraOptions){0}, MEDIA_INPUT, "are damaged");
 }
 
-/* A webcam is preferred to a sensor. Without a webcam, the sensor is used. */
+/* /dev/video0 is a sensor, /dev/video1 a webcam. */
 TEST_IF(webcams_come_before_sensors, fake_camera_ready())
 {
     CameraDevice device;

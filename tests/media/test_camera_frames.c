@@ -36,8 +36,7 @@ static int is_white(const uint8_t *sample, uint32_t code)
     return sample[code == V4L2_PIX_FMT_Y16] >= 128;
 }
 
-/* The number that a frame shows: 16 fields along its top, an eighth of its height, of one bit each.
- */
+/* The number that a frame shows: 16 fields in its top eighth, one for each bit. */
 static unsigned number_of(const AVPacket *packet, uint32_t code)
 {
     const unsigned row = raw_row(code, WIDTH);
@@ -87,8 +86,8 @@ TEST(row_padding_is_removed)
 
 /* ---- which frames are missing ---- */
 
-/* Reads `count` frames. Returns how many frames the camera has captured from number `*first` on,
- * which is set if it was negative. */
+/* Reads `count` frames. If *first is negative, sets it to the first frame's number. Returns the
+ * number of frames captured from *first to the last frame read. */
 static int64_t read_frames(Source *source, uint32_t code, int count, int64_t *first)
 {
     FREED_BY(av_packet_free) AVPacket *packet = av_packet_alloc();
@@ -106,7 +105,7 @@ static int64_t read_frames(Source *source, uint32_t code, int count, int64_t *fi
     return number - *first + 1;
 }
 
-/* Missed frames are counted exactly, by the driver's count. */
+/* Missed frames are counted exactly if the driver numbers its frames. */
 static void check_missed(const char *words, int is_counted)
 {
     int64_t first = -1;
@@ -155,7 +154,7 @@ TEST_IF(damaged_frames_are_counted, fake_camera_ready())
 
 /* ---- ownership of memory ---- */
 
-/* True if the device's buffers are mapped, which would keep it open. */
+/* True if the device's buffers are mapped. */
 static int is_mapped(void)
 {
     char line[512];
@@ -168,8 +167,7 @@ static int is_mapped(void)
     return found;
 }
 
-/* A packet is a copy: it stays valid when the camera is unplugged, which unmaps its buffers at
- * once. */
+/* A packet is a copy, so it stays valid when the camera's buffers are unmapped. */
 TEST_IF(packets_survive_unplugging, fake_camera_ready())
 {
     FREED_BY(av_packet_free) AVPacket *held = av_packet_alloc(), *packet = av_packet_alloc();
@@ -211,7 +209,6 @@ static void *stop(void *opaque)
     return NULL;
 }
 
-/* An event ends a wait for the next frame at once. */
 static void check_wait(void *(*what)(void *), int expected)
 {
     pthread_t thread;

@@ -61,7 +61,6 @@ static long size_of(const char *path)
     return stat(path, &is) == 0 ? (long)is.st_size : 0;
 }
 
-/* Reads the log from an offset on. */
 static void read_log(long from, char *text, size_t size)
 {
     FILE *file = fopen(record_log, "r");
@@ -132,7 +131,6 @@ TEST(a_named_device_need_not_be_a_loopback)
     camera_output_close(&output);
 }
 
-/* The device's format closest to the picture's is set, with colours and rate. */
 TEST(closest_format_is_set)
 {
     static const struct {
@@ -174,7 +172,7 @@ TEST(closest_format_is_set)
     }
 }
 
-/* Pictures that need no conversion are written bit for bit, again if they are repeated. */
+/* Pictures that need no conversion are written and repeated bit for bit. */
 TEST(pictures_are_written_bit_for_bit)
 {
     static const enum AVPixelFormat formats[] = {AV_PIX_FMT_YUV420P, AV_PIX_FMT_NV12,
@@ -236,7 +234,7 @@ TEST(full_range_becomes_limited)
     }
 }
 
-/* The device keeps its size and depth if those of later pictures differ. */
+/* Later pictures are converted to the device's size and depth. */
 TEST(size_and_depth_stay)
 {
     FREED_BY(camera_output_close) CameraOutput *output = NULL;

@@ -50,8 +50,7 @@ static AVFrame *halves(int left, int right)
     return frame;
 }
 
-/* Pictures are stretched if they use less than 8 % of all codes: of 65,535 codes, less than
- * 5,242.8; of limited range (4,096 to 60,160), less than 4,485.1. */
+/* 8 % are 5,242.8 codes of full range, and 4,485.1 codes of limited range (4,096 to 60,160). */
 TEST(stretched_below_eight_percent)
 {
     static const struct {
@@ -81,10 +80,8 @@ TEST(stretched_below_eight_percent)
     }
 }
 
-/* Codes outside the window share a margin at each end of the output: a 16th of all codes, or as
- * many as lie outside if they are fewer. The codes that are at most the window's length away get
- * three quarters of a margin. In the second case the lower margin has 1,000 codes: 250 for codes
- * below 10, and 750 for codes from 10 to 999. */
+/* In the second case, the output's lower margin has 1,000 codes: 250 for input codes below 10, and
+ * 750 for input codes from 10 to 999. */
 TEST(stretch_curve)
 {
     static const struct {
@@ -144,9 +141,8 @@ static void check_next(CodeStretch *stretch, AVFrame *frame, int pts, const char
     av_frame_free(&frame);
 }
 
-/* The window moves a third of the way each second. A ramp of 990 codes is stretched; one of 9,900
- * codes (15 %) only after a narrower one. With a ramp of 19,800 codes, the window widens to all
- * codes. */
+/* The window moves a third of the way each second. A ramp of 9,900 codes (15 %) is stretched only
+ * after a narrower ramp. A ramp of 19,800 codes widens the window towards all codes. */
 TEST(window_follows_a_stream)
 {
     const CodeRange range = {.mode = CODE_RANGE_AUTO};

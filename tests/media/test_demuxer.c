@@ -39,7 +39,6 @@ static void count_picture(void *opaque, const AVPacket *packet)
     atomic_fetch_add(&pictures, 1);
 }
 
-/* Waits until this many pictures have been read. */
 static int wait_for(int count)
 {
     const int64_t end = av_gettime_relative() + LIVENESS_US;
@@ -101,7 +100,7 @@ TEST(bytes_that_wait_are_bounded)
     with_clip(DEMUX_BY_KIND, make_clip, check_bytes);
 }
 
-/* In file order, packets can be seen before they are taken, up to 64 MB. */
+/* In file order, up to 64 MB of packets can be seen before they are taken. */
 static void check_order(Demuxer *demuxer)
 {
     FREED_BY(av_packet_free) AVPacket *packet = av_packet_alloc();
@@ -136,7 +135,7 @@ static int make_tiny_sound(const char *path)
     return made_clip_end(&clip);
 }
 
-/* The demuxer stops before the pictures, and reaches them once the sound is taken. */
+/* The demuxer stops before the pictures, and reaches them after the sound is taken. */
 static void check_tiny(Demuxer *demuxer)
 {
     av_usleep(2 * LONG_ENOUGH_US);
@@ -150,7 +149,7 @@ static void check_tiny(Demuxer *demuxer)
     CHECK(demuxer_read(demuxer, DEMUX_VIDEO, packet, 1) == 0, "no picture comes");
 }
 
-/* The demuxer must reach the pictures although nobody takes the sound before them. */
+/* If a picture is requested, the demuxer must reach it although nobody takes the sound. */
 static void check_starved(Demuxer *demuxer)
 {
     FREED_BY(av_packet_free) AVPacket *packet = av_packet_alloc();
@@ -166,7 +165,7 @@ static void check_starved(Demuxer *demuxer)
     CHECK(sound == TINY_MOST, "%d packets of sound waited", sound);
 }
 
-/* Pictures come even if nobody takes the sound. The overhead of tiny packets counts. */
+/* The overhead of tiny packets counts. */
 TEST(tiny_packets)
 {
     if (CHECK_SLOWER > 1) {
@@ -207,7 +206,6 @@ TEST(end_is_that_of_the_longest_track)
     with_clip(DEMUX_BY_KIND, make_short_video, check_end);
 }
 
-/* For a live source, a keyframe drops the packets that wait; other packets do not. */
 TEST(live_keyframe_drops_older_packets)
 {
     FREED_BY(source_close) Source *source = NULL;
@@ -226,7 +224,7 @@ TEST(live_keyframe_drops_older_packets)
     }
 }
 
-/* After a seek, the video begins with a keyframe, and later subtitles come. */
+/* After a seek, the video begins with a keyframe, and only later subtitles come. */
 TEST(seek)
 {
     static const int64_t times[] = {4200, 8200}; /* ms */

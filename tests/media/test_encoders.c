@@ -8,7 +8,6 @@
 
 static const EncoderOptions usual = {.crf = -1, .bitrate = -1};
 
-/* Frames can be converted for every encoder; one that takes no usable format is refused. */
 TEST(every_encoder_has_a_format_or_is_refused)
 {
     static const enum AVPixelFormat from[] = {AV_PIX_FMT_YUV420P, AV_PIX_FMT_GRAY8, AV_PIX_FMT_NV12,

@@ -80,7 +80,7 @@ static void decode(FrameMemory *memory, Hashes *hashes)
     }
 }
 
-/* `left`: number of blocks that the allocator has. Returns how many it gave. */
+/* Decodes with an allocator of `left` blocks. Returns the number of blocks that it gave. */
 static int compare_with(int left, const Hashes *expected, char *report, size_t size)
 {
     static Hashes hashes;
@@ -112,12 +112,12 @@ TEST(pictures_are_the_same)
 
     const int given = compare_with(1 << 20, &expected, report, sizeof(report));
     CHECK(given > 2 && given < FRAMES, "%d blocks: buffers are not reused", given);
-    CHECK(!report[0], "all frames are in the allocator's memory, but it reports '%s'", report);
+    CHECK(!report[0], "all frames are in the allocator's memory, but the report is '%s'", report);
 
     for (int left = 0; left < 6; left++) {
         CHECK(compare_with(left, &expected, report, sizeof(report)) == left,
               "some of %d blocks are not used", left);
-        CHECK(strstr(report, "ordinary memory") != NULL, "with %d blocks it reports '%s'", left,
+        CHECK(strstr(report, "ordinary memory") != NULL, "with %d blocks, the report is '%s'", left,
               report);
     }
 }

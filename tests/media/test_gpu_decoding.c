@@ -1,8 +1,7 @@
 /*
- * Decoding on a GPU with a fake driver (fake_nvidia.c). If the GPU refuses, software decodes. If it
- * fails later, software continues at the next key frame, and frames in between are counted. Only
- * the given CUDA context is used. LUMEQ_TEST_CLIP: a clip to decode instead of the sample.
- * tests/gpu.sh checks real pictures of NVDEC.
+ * Decoding on a GPU with a fake driver (fake_nvidia.c). If the GPU refuses, software decodes. If
+ * the GPU fails later, software continues at the next key frame, and the frames in between are
+ * counted. LUMEQ_TEST_CLIP: a clip to decode instead of the sample.
  */
 #include <libavutil/hwcontext.h>
 
@@ -23,7 +22,7 @@
 typedef struct Seen {
     int64_t times[MOST];
     uint32_t sums[MOST];           /* checksums of luma; 0: the frame is on the GPU */
-    int count, on_gpu, at_the_end; /* frames; those on the GPU; true: GPU still used at the end */
+    int count, on_gpu, at_the_end; /* frames; frames on the GPU; GPU still used at the end */
     AVFrame *held[MOST];
     int held_count;
     int64_t corrupt;  /* frames reported as damaged */
@@ -39,15 +38,15 @@ static const atomic_int never;
 static AVBufferRef *gpu;
 static FrameMemory *on_host; /* for frames that come to the host */
 
-/* Changes to the clip's packets, and the frames that are held to the end. */
+/* How to change the clip's packets, and which frames to hold to the end. */
 static struct {
     int holds, holds_from; /* frames to hold, and the first of them */
     int all;               /* decode up to MOST packets instead of PACKETS */
     int in_a_row;          /* instead of the first frames, always hold the newest ones */
-    int lost_at_end;       /* the GPU is found to be lost at the end */
+    int lost_at_end;       /* mark the GPU as lost at the end */
     int spoils;            /* overwrite this packet */
     int seek_to;           /* flush before this packet, as after a seek */
-    int blank;             /* frames on the host have no content: the fake GPU decodes nothing */
+    int blank;             /* do not compare content: the fake GPU decodes nothing */
 } how;
 
 /* GPU memory as counted by the budget. */
@@ -124,7 +123,7 @@ static void change(AVPacket *packet, int number)
         memset(packet->data, 0xff, (size_t)packet->size);
 }
 
-/* Opens the GPU again if it was lost. */
+/* Opens the GPU if it is closed or lost. */
 static void renew_gpu(void)
 {
     static int context, stream;
@@ -194,8 +193,7 @@ static void decode_in_software(int threads)
     decode(&(DecoderOptions){.threads = threads}, &expected);
 }
 
-/* Checks that times, and the content of frames on the host, equal those from software, except for
- * frames that are counted as lost. */
+/* Compares frames that are not lost with software decoding: times, and content on the host. */
 static void compare_with(int threads, int least_on_gpu, int most_on_gpu)
 {
     int at = 0;
@@ -299,9 +297,9 @@ TEST(requested_frames_can_be_held)
     memset(&how, 0, sizeof(how));
     const int most = fake_nvidia.most_mapped;
     CHECK(seen.at_the_end, "the GPU is no longer used");
-    CHECK(fake_nvidia.refused == 0, "%d maps too many were requested", fake_nvidia.refused);
-    CHECK(seen.on_gpu ? most >= 16 && most <= 18 : most <= 2, "%d pictures were held of %d frames",
-          most, seen.on_gpu);
+    CHECK(fake_nvidia.refused == 0, "%d maps were refused", fake_nvidia.refused);
+    CHECK(seen.on_gpu ? most >= 16 && most <= 18 : most <= 2,
+          "up to %d pictures were held, with %d frames on the GPU", most, seen.on_gpu);
     compare(0, seen.count);
     printf("%d of %d frames on the GPU, %d pictures at a time\n", seen.on_gpu, seen.count, most);
 }
@@ -372,7 +370,6 @@ TEST(unused_memory_is_not_reserved)
           (long long)seen.reserved, (long long)most);
 }
 
-/* If a failed GPU turns out to be lost, nothing of it is freed. */
 TEST(lost_gpu_is_not_freed)
 {
     for (int lost = 0; lost < 2; lost++) {
@@ -385,7 +382,7 @@ TEST(lost_gpu_is_not_freed)
     }
 }
 
-/* Allowed growth by fragmentation; a leak of one frame per open would exceed it. */
+/* Allowed growth in bytes, by fragmentation. */
 #define MOST_GROWTH (24 << 20)
 
 /* LUMEQ_TEST_OPENS: number of opens. */
@@ -447,7 +444,7 @@ TEST(layouts)
     }
 }
 
-/* Crops a GPU frame as libavcodec crops a software frame: the same size and first sample. */
+/* A cropped GPU frame has the same size and first sample as a frame cropped by libavutil. */
 static void check_crop(enum AVPixelFormat stored, enum AVPixelFormat format, int left, int top)
 {
     AVFrame *frame = make_gpu_frame(stored, format, 512, 256), *host = av_frame_alloc();
@@ -501,15 +498,15 @@ static AVBufferRef *draw_surface(AVFrame *frame, const SampleLayout *layout, int
     AVBufferRef *surface = av_buffer_allocz((size_t)whole * (size_t)frame->height * 3 + 64);
     uint8_t *at = surface->data;
     for (int plane = 0; plane < layout->planes; plane++) {
-        const int turns = plane && layout->planes == 2;
+        const int interleaved = plane && layout->planes == 2;
         const int width = plane ? frame->width >> layout->chroma_x : frame->width;
         const int height = plane ? frame->height >> layout->chroma_y : frame->height;
         frame->data[plane] = at;
-        frame->linesize[plane] = width * size * (turns ? 2 : 1) + extra;
+        frame->linesize[plane] = width * size * (interleaved ? 2 : 1) + extra;
         for (int y = 0; y < height; y++)
-            for (int x = 0; x < width * (turns ? 2 : 1); x++) {
-                const int code = turns ? surface_code(1 + x % 2, x / 2, y, layout->depth)
-                                       : surface_code(plane, x, y, layout->depth);
+            for (int x = 0; x < width * (interleaved ? 2 : 1); x++) {
+                const int code = interleaved ? surface_code(1 + x % 2, x / 2, y, layout->depth)
+                                             : surface_code(plane, x, y, layout->depth);
                 const uint16_t sample = (uint16_t)(code << layout->shift);
                 memcpy(at + (ptrdiff_t)y * frame->linesize[plane] + (ptrdiff_t)x * size, &sample,
                        (size_t)size);
@@ -535,7 +532,6 @@ static int wrong_samples(const AVFrame *host, const SampleLayout *layout)
     return wrong;
 }
 
-/* Rows without padding, and with odd amounts of it. */
 TEST(downloads)
 {
     static const int extras[] = {0, 1, 7, 15, 34};
@@ -559,7 +555,6 @@ TEST(downloads)
         }
 }
 
-/* FFmpeg reports failed copies only in its log. */
 static void ignore(const char *line)
 {
     (void)line;

@@ -14,14 +14,14 @@
 #define FRAME_US 33367
 #define BEGIN INT64_C(7000000000) /* time of the clock when the recording starts */
 #define MAX_BEEPS 256
-#define IN_SYNC_US 40000 /* people notice no smaller offset */
+#define IN_SYNC_US 40000 /* people notice only larger offsets */
 
 /* How a microphone behaves. */
 typedef struct Device {
     double drift;              /* relative error of its clock */
     int jitter_us;             /* blocks come up to this late */
     int64_t burst_every_us;    /* time from one burst to the next; 0: no bursts */
-    int64_t burst_us;          /* a burst has the blocks of this duration */
+    int64_t burst_us;          /* duration of the blocks that come in a burst */
     int64_t starts_us;         /* from the start of the recording */
     int64_t gap_us, gap_until; /* nothing is captured between these times; 0: no gap */
 } Device;
@@ -113,7 +113,7 @@ static Found record(const Device *d, int64_t length_us)
     return f;
 }
 
-/* Checks that each flash has its beep, except those between two times. */
+/* Checks that each flash has its beep, except from `from` to `to`. */
 static void is_in_sync(const Found *f, int64_t from, int64_t to, int64_t length, int64_t limit)
 {
     int at = 0;
@@ -153,7 +153,6 @@ TEST(bursts)
     is_in_sync(&f, 0, 0, ten_minutes, IN_SYNC_US);
 }
 
-/* Records with a gap that the sample numbers do not show, as after a lost buffer. */
 static Found record_losing(int64_t lost_us, int64_t at_us, int64_t length)
 {
     Device d = {.drift = 50e-6, .jitter_us = 10000, .starts_us = -100000, .gap_us = at_us};

@@ -1,5 +1,5 @@
-/* FFmpeg's log messages reach the thread that caused them; those of a codec are kept with the
- * codec, whichever of its threads logs them. */
+/* FFmpeg's log messages reach the thread that caused them. A codec's messages are kept with the
+ * codec, whichever thread logs them. */
 #include <pthread.h>
 #include <stdio.h>
 #include <string.h>

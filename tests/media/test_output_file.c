@@ -1,5 +1,4 @@
-/* Temporary files: removal by a signal handler while another thread uses them, names, and memory.
- */
+/* Temporary files: names, memory, and removal while another thread uses them. */
 #include "media/output/output_file.h"
 
 #include <malloc.h>
@@ -16,7 +15,7 @@ static char removed[8][256];
 static int removed_count, gets_ahead;
 static uint32_t next_number;
 
-/* Replaces libavutil's function: names contain these numbers. */
+/* Replaces libavutil's function. Temporary names contain these numbers. */
 uint32_t av_get_random_seed(void)
 {
     return next_number++;
@@ -107,7 +106,7 @@ TEST(taken_names_are_skipped)
     CHECK(rmdir(folder) == 0, "the folder is not empty");
 }
 
-/* A recording in segments creates files for days; memory must not grow. */
+/* A recording in segments creates files for days. */
 TEST(memory_does_not_grow)
 {
     char folder[] = "/tmp/lumeq-test-XXXXXX";

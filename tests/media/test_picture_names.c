@@ -16,7 +16,7 @@ TEST(patterns_are_recognized)
         CHECK(!picture_pattern_is(are_not[i]), "%s is taken for a pattern", are_not[i]);
 }
 
-/* Names made from a pattern give its number; other names give -1. */
+/* Names that do not match the pattern give -1. */
 TEST(numbers_are_read_from_names)
 {
     static const char *const patterns[] = {"x/f%d.png", "f%04d.png", "f%02d", "%d.5%s"};

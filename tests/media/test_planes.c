@@ -76,7 +76,7 @@ TEST(nearest_formats)
         check_is(pairs[i][0], pairs[i][1]);
 }
 
-/* Conversion from any format of this FFmpeg loses no depth, chroma or alpha. */
+/* Conversion from any format of this FFmpeg loses no chroma, alpha, or depth up to 16 bits. */
 TEST(nothing_is_lost)
 {
     const AVPixFmtDescriptor *from = NULL;
@@ -206,7 +206,7 @@ TEST(planes)
     }
 }
 
-/* 8 bits become more bits exactly, in planes and in pairs of chroma. */
+/* 8-bit samples become 10-bit samples exactly, also in interleaved chroma. */
 TEST(deeper)
 {
     static const enum AVPixelFormat to[] = {AV_PIX_FMT_YUV422P10LE, AV_PIX_FMT_NV20LE};

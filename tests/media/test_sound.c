@@ -1,6 +1,6 @@
 /*
- * Beeps that the ffmpeg program encodes in many formats and sound.c decodes keep their positions
- * and pitch at any speed, also after a seek, a hole, a jump and damage.
+ * The ffmpeg program encodes beeps in many formats. Decoded by sound.c, they must keep their
+ * positions and pitch at any speed, also after a seek, a hole, a jump and damage.
  */
 #include "beeps.h"
 
@@ -130,7 +130,6 @@ static int64_t play(const Clip *clip, const How *how, Played *played)
     return damage;
 }
 
-/* Checks that every beep is at its position. */
 static void check_beeps(const char *what, const Played *p, int least, double tolerance)
 {
     CHECK(p->beeps.count >= least, "%s: %d beeps, not %d", what, p->beeps.count, least);
@@ -260,7 +259,7 @@ TEST(speed_changes_while_playing)
           (long long)played.last_end);
 }
 
-/* After a start anywhere, the samples are exactly those of that position. */
+/* After a start at any position, the samples are exactly those from there on. */
 TEST(starts_to_the_sample)
 {
     static const int64_t starts[] = {0, 1, 20000, 1234567, 2999999, 4990000};
@@ -284,7 +283,7 @@ TEST(starts_to_the_sample)
     }
 }
 
-/* The same for compressed sound, which is decoded from earlier packets, as after a seek. */
+/* Compressed sound is decoded from earlier packets, as after a seek. */
 TEST(starts_in_coded_sound)
 {
     static const char *const names[] = {"s.mp4", "s.mp3", "s.opus"};
@@ -304,7 +303,7 @@ TEST(starts_in_coded_sound)
     }
 }
 
-/* Drops packets in a range of positions, and moves those after it. */
+/* Drops the packets between two times, and moves later packets. */
 static void edit(Clip *clip, double from, double to, double move)
 {
     int left = 0;
@@ -323,7 +322,7 @@ static void edit(Clip *clip, double from, double to, double move)
     clip->count = left;
 }
 
-/* A test with a clip in FLAC, in packets of 20 ms. */
+/* A test with a FLAC clip in packets of 20 ms. */
 #define FLAC_TEST(name)                                                                            \
     static void name##_of(Clip *clip, Played *played);                                             \
     TEST(name)                                                                                     \
