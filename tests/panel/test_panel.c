@@ -78,7 +78,7 @@ static void check_heights(const double *share, const char *name)
     }
 }
 
-/* A triangle; an exponential with gaps, on a logarithmic scale; and a spike, which is cut off. */
+/* The exponential has gaps and a logarithmic scale. The spike is cut off. */
 TEST(panel_heights)
 {
     static const char *const names[] = {"triangle", "exponential", "spike"};
@@ -100,7 +100,7 @@ TEST(panel_heights)
     }
 }
 
-/* More bins than columns: a bar is the mean of the bins under it. */
+/* If there are more bins than columns, a bar is the mean of its bins. */
 TEST(panel_many_bins)
 {
     open_picture(700, 420, 0, PANEL_MAX_BINS);
@@ -109,7 +109,7 @@ TEST(panel_many_bins)
     panel_draw(&picture.data, &picture.canvas, NULL);
     const Rect plot = panel_layout(700, 420, 0, &(PanelData){0}).output;
     for (int column = 0; column < plot.width; column++) {
-        if (column == plot.width / 2) /* some of both */
+        if (column == plot.width / 2) /* bins of both halves */
             continue;
         const int height = bar_height(plot, column);
         const int want = column < plot.width / 2 ? plot.height : plot.height / 2;
@@ -166,7 +166,7 @@ TEST(panel_nits)
     }
 }
 
-/* The curve passes through the points that it was given: bright pixels there, none far away. */
+/* The curve passes through the given points. */
 TEST(panel_curve)
 {
     open_picture(1400, 900, 0, BINS);
@@ -238,7 +238,7 @@ TEST(panel_sizes)
     CHECK(text == NULL, "not set to NULL");
 }
 
-/* Checks the room for the curve's numbers: to its left, and around the ends of its axes. */
+/* Checks that the numbers of the curve's axes have room. */
 static void check_numbers(const PanelLayout *l, int width, int height)
 {
     const int number = text_room(l->text, l->digits), beside = l->curve.y < l->output.y;
@@ -250,7 +250,7 @@ static void check_numbers(const PanelLayout *l, int width, int height)
           height);
 }
 
-/* Plots and their labels lie inside and apart from each other. */
+/* Plots and their labels lie inside the panel and do not overlap. */
 TEST(panel_layout)
 {
     for (int width = 1; width < 1300; width += width < 400 ? 3 : 97)
@@ -274,7 +274,7 @@ TEST(panel_layout)
             }
 }
 
-/* With any scope, plots lie inside and apart; at common sizes there is room for all of them. */
+/* With any scope, plots lie inside and do not overlap. At common sizes, all plots have room. */
 TEST(scope_layout)
 {
     static const int all[][2] = {{480, 1080}, {480, 790}, {768, 2160},
@@ -376,7 +376,7 @@ static Rect lit_words(const PanelLayout *l)
     return lit;
 }
 
-/* The caption stays in its area, wraps to a second line, and is cut at a comma if it needs more. */
+/* The caption stays in its area. */
 TEST(caption_wraps_and_is_cut)
 {
     static const int of[][2] = {{216, 270},  {216, 150}, {700, 160},
@@ -412,7 +412,7 @@ TEST(caption_wraps_and_is_cut)
 
 /* ---- laid over a picture ---- */
 
-/* A colour blended over a transparent pixel stays as it is; otherwise both count by their alpha. */
+/* Over a transparent pixel, a colour is unchanged. Otherwise, alpha weights both colours. */
 TEST(panel_blend)
 {
     for (int cover = 1; cover < 256; cover++)
@@ -512,7 +512,7 @@ TEST(panel_marks)
     const PanelMarks even = panel_find_marks(&codes, hist);
     CHECK(even.known && even.low == 50 && even.high == 148 && even.mean == 99.5,
           "of 50 to 149: %d to %d, mean %g", even.low, even.high, even.mean);
-    hist[149]++; /* 1 % is more than one code has now */
+    hist[149]++; /* now 1 % is more than the count of one code */
     const PanelMarks more = panel_find_marks(&codes, hist);
     CHECK(more.low == 51 && more.high == 149, "with one more at the end: %d to %d", more.low,
           more.high);
@@ -545,7 +545,7 @@ static void check_place(int width, int height, PanelMode mode)
           layout.curve.width, layout.curve.height);
 }
 
-/* Places the panel over a picture that covers a part of the window, on either side. */
+/* Places the panel on either side of a picture that covers a part of the window. */
 static void check_place_over(Rect around)
 {
     const Rect window = {0, 0, 1400, 1000};

@@ -40,7 +40,7 @@ TEST(gray)
     CHECK(scopes.most_vectors == 0, "vectors of gray");
 }
 
-/* The upper 8 bits of a code count, wherever they are in a sample. Values beyond the last code
+/* Scopes count the upper 8 bits of a code, at any position in a sample. Values beyond the last code
  * count as the last code. */
 TEST(deep)
 {
@@ -93,7 +93,7 @@ TEST(turned)
               "row %d", i);
 }
 
-/* A large picture is sampled in even steps; a column of the scope covers several of the picture. */
+/* A large picture is sampled in even steps. A scope's column covers several picture columns. */
 TEST(large)
 {
     enum { WIDTH = 1921, HEIGHT = 1080 };
@@ -106,7 +106,7 @@ TEST(large)
     const ScopesPicture picture = {.luma = plane(luma, WIDTH, HEIGHT, 1, 8, 0)};
     scopes_count(&scopes, &picture);
     CHECK(scopes.columns == SCOPES_COLUMNS, "%d columns", scopes.columns);
-    CHECK(all_luma() == 641 * 270, "%u samples", all_luma()); /* every third, and fourth */
+    CHECK(all_luma() == 641 * 270, "%u samples", all_luma()); /* steps of 3 and 4 */
     for (int x = 0; x < SCOPES_COLUMNS; x++) {
         const int from = x * 200 / SCOPES_COLUMNS, to = (x + 1) * 200 / SCOPES_COLUMNS;
         uint32_t there = 0, column = 0;

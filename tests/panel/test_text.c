@@ -43,7 +43,7 @@ static Rect ink_of(Text *text, int room, const char *line)
     return where;
 }
 
-/* A test with a font in `text`. */
+/* A test that needs a font. */
 #define FONT_TEST(name)                                                                            \
     static void name##_with(Text *text);                                                           \
     TEST(name)                                                                                     \
@@ -56,7 +56,7 @@ static Rect ink_of(Text *text, int room, const char *line)
     }                                                                                              \
     static void name##_with(Text *text)
 
-/* ASS syntax in a line changes neither its place nor its size, and breaks no lines. */
+/* ASS syntax in a line changes neither place nor size, and does not break the line. */
 static void check_plain(Text *text, const char *line)
 {
     const Rect plain = ink_of(text, WIDTH, "plain"), where = ink_of(text, WIDTH, line);
@@ -87,7 +87,7 @@ FONT_TEST(text_room)
     CHECK(digits.width <= text_room(SIZE, 10), "ten digits need %d", digits.width);
 }
 
-/* Measured widths equal drawn ones, for any text and canvas size. */
+/* Measured widths equal drawn widths. */
 FONT_TEST(text_width)
 {
     static const char *const lines[] = {"0", "a long line of text", "{\\fs60}", "\xC3\xA4\\n"};
