@@ -1,5 +1,4 @@
-/* A fake of the window's CUDA uploads, for test programs of one file: counts calls, and treats
- * frames on the GPU as drawn. */
+/* A fake of the window's CUDA uploads. Counts calls, and treats frames on the GPU as drawn. */
 #ifndef LUMEQ_TESTS_PLAYER_FAKE_VIEW_CUDA_H
 #define LUMEQ_TESTS_PLAYER_FAKE_VIEW_CUDA_H
 

@@ -1,5 +1,5 @@
 /* SDL unloads the OpenGL driver with the last window. LeakSanitizer would then report memory that
- * Mesa's drivers keep forever; while they are loaded, their own variables still point to it. */
+ * only the driver's variables point to. */
 #ifndef LUMEQ_TESTS_KEEP_LIBRARIES_H
 #define LUMEQ_TESTS_KEEP_LIBRARIES_H
 
@@ -23,8 +23,8 @@ static inline int note_library(struct dl_phdr_info *info, size_t size, void *dat
     return 0;
 }
 
-/* Pins all loaded libraries; call it once a window is open. dl_iterate_phdr() holds a lock that
- * other threads need to load libraries, so it only collects names. */
+/* Keeps all loaded libraries in memory. Call after a window is opened. dl_iterate_phdr() holds a
+ * lock that other threads need to load libraries, so its callback only collects names. */
 static inline void keep_libraries(void)
 {
     LoadedLibraries loaded = {0};

@@ -9,13 +9,13 @@
 #include "keep_libraries.h"
 #include "panel/text.h"
 
-/* Time limit of any wait: five times what the slowest step takes. */
+/* Time limit of any wait: five times the slowest step. */
 #define LIVENESS_US (CHECK_SLOWER * 30000000)
 
 #define SECOND 1000000
 #define FRAME_US 40000 /* a frame of the clip, which lasts 11 s */
 
-/* Not in Session: a thread that still opens a file may read it after the session has ended. */
+/* Not in Session, because a thread that opens a file may read it after the session has ended. */
 static atomic_int session_stop;
 
 typedef struct Session {
@@ -81,7 +81,7 @@ static inline PlayerState session_state(const Session *s)
     return player_state(play_player(s->play));
 }
 
-/* Runs the player until the condition, which may use `state`, holds, and checks that it does. */
+/* Runs the player until the condition holds. The condition may use `state`. */
 #define SESSION_UNTIL(s, condition)                                                                \
     do {                                                                                           \
         const int64_t until_end = session_now() + LIVENESS_US;                                     \
@@ -179,7 +179,7 @@ static inline const char *session_title(void)
     return "";
 }
 
-/* Returns 0 and skips the test if there are no fonts: text and the bar need them. */
+/* Returns 0 and skips the test if there are no fonts. */
 static inline int has_text(void)
 {
     Text *text;
@@ -214,8 +214,8 @@ static inline Grab grab(Session *s)
     return g;
 }
 
-/* The share of pixels that differ in a rectangle: the middle half of the height, and from `left` to
- * `right`, as shares of the width. -1: a picture is missing or the sizes differ. */
+/* The share of pixels that differ in the middle half of the rows. `left` and `right` limit the
+ * columns, as shares of the width. -1: a picture is missing or the sizes differ. */
 static inline double difference(const Grab *a, const Grab *b, double left, double right)
 {
     int64_t count = 0, all = 0;
@@ -230,8 +230,8 @@ static inline double difference(const Grab *a, const Grab *b, double left, doubl
     return (double)count / (double)all;
 }
 
-/* Opens and closes the help page, and checks that it changes many pixels. Playing video would do
- * the same, so the player is paused meanwhile. */
+/* Opens and closes the help page, and checks that it changes many pixels. Video would also change
+ * pixels, so the player is paused meanwhile. */
 static inline void wait_for_text(Session *s)
 {
     const int64_t end = session_now() + LIVENESS_US;

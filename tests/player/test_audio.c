@@ -1,7 +1,5 @@
-/*
- * Plays sound through SDL's drivers without hardware: "dummy" discards it, "disk" writes it to a
- * file. Time limits are generous.
- */
+/* Plays sound through SDL's drivers without hardware: "dummy" discards it, "disk" writes it to a
+ * file. */
 #include "beeps.h"
 
 #include "player/clock.h"
@@ -45,7 +43,7 @@ static int start(Playing *p, int64_t position, double speed)
                  "%s", error.text);
 }
 
-/* Opens the clip and that driver's device. */
+/* Opens the clip and the driver's device. */
 static int prepare(Playing *p, const char *driver)
 {
     static int made;

@@ -159,8 +159,8 @@ TEST(position_after_device_stall)
     is_at(q, 400 * MS, 40 * MS);
     is_unknown(q, 20 * MS + AUDIO_GONE_US + 1 * MS);
     is_unknown(q, 2000 * MS);
-    /* Without the device, the position advances from 40 ms at 520 ms to 1540 ms now, and to 1580 ms
-     * two buffers later. */
+    /* From 520 ms on, the position advances without the device: from 40 ms to 1540 ms now, and to
+     * 1580 ms two buffers later. */
     CHECK(take(q, 2020 * MS) == 0, "samples for the time of the stall are played");
     for (int i = 10; i < 100; i++)
         if (audio_queue_waiting(q) < AUDIO_QUEUE_BLOCKS)
@@ -169,7 +169,6 @@ TEST(position_after_device_stall)
     is_at(q, 2061 * MS, 1581 * MS);
 }
 
-/* A device that stalls while paused skips nothing. */
 TEST(device_stall_while_paused_skips_nothing)
 {
     FREED_BY(audio_queue_free) AudioQueue *q = create();
@@ -177,9 +176,9 @@ TEST(device_stall_while_paused_skips_nothing)
     push_some(q, 0, 0.5f, 10);
     take(q, 0);
     take(q, 20 * MS);
-    audio_queue_pause(q, 1, 720 * MS); /* at 240 ms, 200 ms of them without the device */
+    audio_queue_pause(q, 1, 720 * MS); /* at 240 ms, the last 200 ms without the device */
     audio_queue_pause(q, 0, 60000 * MS);
-    take(q, 60100 * MS); /* another 100 ms without it */
+    take(q, 60100 * MS); /* another 100 ms without the device */
     for (int i = 10; i < 30; i++)
         if (audio_queue_waiting(q) < AUDIO_QUEUE_BLOCKS)
             push(q, i * 20 * MS, 0.25f);

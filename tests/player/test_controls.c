@@ -48,7 +48,7 @@ static void move(int x)
     CHECK(SDL_PushEvent(&event) == 1, "%s", SDL_GetError());
 }
 
-/* Polls twice: a poll ends at a mark, and events pushed after it come with the next poll. */
+/* Calls twice, because SDL_PollEvent() may return 0 once although events wait. */
 static int next(Command *command)
 {
     return controls_next(&controls, NOW, command) || controls_next(&controls, NOW, command);
@@ -163,7 +163,6 @@ TEST(each_key_gives_its_command)
     expect_none();
 }
 
-/* A key that is held down repeats only where that is useful: not pause, play, pause. */
 TEST(held_keys_repeat_where_useful)
 {
     begin();
@@ -178,7 +177,7 @@ TEST(held_keys_repeat_where_useful)
     CHECK(!expect(act_pause, 0).repeated, "a key pressed again counts as repeated");
 }
 
-/* While the settings panel is open, it gets its keys; other keys keep their meaning. */
+/* Keys that the panel does not use keep their meaning. */
 TEST(settings_panel_gets_its_keys)
 {
     /* clang-format off */
@@ -264,7 +263,7 @@ TEST(bar_drag_seeks)
     click(1, 2, 450); /* a double click pauses and resumes */
     expect_at(act_pause, 0, 450, 0);
     click(0, 2, 450);
-    click(1, 2, 550); /* no control, but no double click on the picture either */
+    click(1, 2, 550); /* on the bar, but on no control */
     click(0, 2, 550);
     expect_none();
     move(550);
@@ -288,7 +287,7 @@ TEST(bar_drag_seeks)
     CHECK(controls.cursor_until > NOW + 1, "the bar disappears although the mouse rests on it");
 }
 
-/* Elsewhere a drag moves the picture, or the split line, or draws the meter. */
+/* Outside the bar, a drag moves the picture or the split line, or draws the metered area. */
 TEST(mouse_on_the_picture)
 {
     SDL_Event wheel = {.type = SDL_MOUSEWHEEL};
@@ -324,7 +323,6 @@ TEST(mouse_on_the_picture)
     expect_none();
 }
 
-/* The source is shown while its key is down. */
 TEST(source_is_shown_while_x_is_held)
 {
     SDL_Event event = {.type = SDL_KEYUP};
@@ -427,11 +425,11 @@ static void read_page(Names *names)
     fclose(file);
 }
 
-static void all_of(const Names *these, const Names *those, const char *what)
+static void all_of(const Names *names, const Names *others, const char *what)
 {
-    Names copy = *these;
+    Names copy = *names;
     for (char *name = strtok(copy.text, " "); name; name = strtok(NULL, " "))
-        CHECK(has_name(those, name), "%s %s", name, what);
+        CHECK(has_name(others, name), "%s %s", name, what);
 }
 
 TEST(help_and_page_name_the_same_keys)

@@ -123,7 +123,6 @@ TEST(gets_the_only_sound_device)
     CHECK(!device.open, "the device is still open");
 }
 
-/* The old file keeps playing until the new one's first picture comes. */
 SESSION_TEST(old_file_plays_until_new_picture, open_clip(s, ARGUMENTS(LUMEQ_CLIP, "--no-config")))
 {
     drop_held(s);
@@ -136,16 +135,16 @@ SESSION_TEST(old_file_plays_until_new_picture, open_clip(s, ARGUMENTS(LUMEQ_CLIP
 SESSION_TEST(old_end_does_not_end_it,
              open_clip(s, ARGUMENTS(LUMEQ_CLIP, "--no-config", "--to", "0.5")))
 {
-    session_type(" "); /* opening may take longer than the rest of the part */
+    session_type(" "); /* opening the new file may take longer than the rest of the old one */
     drop_held(s);
     TYPE_UNTIL(s, " ", state.position >= 460000);
     session_turns(s, 4);
     release(s);
-    SESSION_UNTIL(s, state.position >= 600000); /* --to does not apply to it */
+    SESSION_UNTIL(s, state.position >= 600000); /* --to does not apply to dropped files */
 }
 
-/* A second, missing file is dropped before the first one's picture comes: the played file
- * continues. Then the window closes while a dropped file is being opened. */
+/* The second dropped file does not exist, so the played file continues. At the end, the window
+ * closes while a dropped file is being opened. */
 SESSION_TEST(second_drop_replaces_the_first, open_clip(s, ARGUMENTS(LUMEQ_CLIP, "--no-config")))
 {
     drop_held(s);

@@ -83,8 +83,7 @@ TEST(shuffles_files_not_played_yet)
 
 /* ---- in the window ---- */
 
-/* Makes a folder: "a 9", "a 10" and "b" are the clip; "broken.mp4" and "notes.txt" are no videos.
- */
+/* Makes a folder with three links to the clip, and two files that are no videos. */
 static void make_folder(void)
 {
     static const char *const names[] = {"a 9.mkv", "a 10.mkv", "b.mkv"};
@@ -119,7 +118,7 @@ SESSION_TEST(opens_the_next_one_ahead,
              (atomic_store(&opened, 0),
               session_open(s, ARGUMENTS("--no-config", "--to", "0.4", LUMEQ_CLIP, LUMEQ_CLIP))))
 {
-    /* paused, so that the first file does not end before */
+    /* paused, so that the first file does not end */
     TYPE_UNTIL(s, " ", atomic_load(&opened) == 2);
     CHECK(session_state(s).file == 1, "the second file is already played");
     TYPE_UNTIL(s, " ", state.file == 2);
@@ -147,7 +146,7 @@ SESSION_TEST(a_single_file, open_files(s, ARGUMENTS("--no-config", "--loop", LUM
     TYPE_UNTIL(s, ">", SAYS("No other files"));
 }
 
-/* --loop-all repeats the list, --loop only one file. */
+/* --loop-all repeats the list. */
 SESSION_TEST(begins_again_with_the_first,
              open_files(s, ARGUMENTS("--no-config", "--loop-all", "--to", "0.4", LUMEQ_CLIP,
                                      LUMEQ_CLIP, LUMEQ_CLIP)))
@@ -233,7 +232,6 @@ SESSION_TEST(dropped_files_become_the_list,
     SESSION_UNTIL(s, state.files == 1);
 }
 
-/* If no dropped file can be played, the list stays. */
 SESSION_TEST(unplayable_drop_keeps_the_list,
              open_files(s, ARGUMENTS("--no-config", "--loop", LUMEQ_CLIP, LUMEQ_CLIP)))
 {
@@ -243,7 +241,7 @@ SESSION_TEST(unplayable_drop_keeps_the_list,
     TYPE_UNTIL(s, ">", state.file == 2 && state.files == 2);
 }
 
-/* Makes a sequence of two gray pictures; the second is smaller, which is an error. */
+/* Makes a sequence of two gray pictures. The second exceeds --max-pixels. */
 static void make_pictures(void)
 {
     static char picture[32 + 1024 * 1024];

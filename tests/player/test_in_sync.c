@@ -1,10 +1,7 @@
 /*
- * Hours of playback in virtual time, with the player's own clock, frame decisions and sound
- * position, but a simulated device and screen: whenever a frame becomes visible, the sample that
- * leaves the speaker is from the same place of the film within 40 ms.
- *
- * The expected positions do not come from the tested code: samples carry their number, and the
- * device records which it plays when.
+ * Hours of playback in virtual time, with the player's clock, and a simulated sound device and
+ * screen. When a frame becomes visible, the speaker must play sound of the same position, within
+ * 40 ms. Samples carry their number, so the device knows the position of the sound that it plays.
  */
 #include "check.h"
 
@@ -18,10 +15,10 @@
 #define BLOCK 160
 #define REFRESH_US (1e6 / 60)
 #define DRAW_US 3000
-#define AHEAD 4 /* frames that are decoded */
+#define AHEAD 4 /* frames to decode ahead */
 
 #define MOST_OFF_MS 40.0
-#define GRACE_US 100000 /* after sound was interrupted, until frames follow it again */
+#define GRACE_US 100000 /* until frames follow the sound after an interruption */
 
 #define PLAYED 8          /* buffers the device remembers */
 #define NUMBERS (1 << 16) /* block numbers; they then repeat from 1 */
@@ -185,7 +182,7 @@ static void compare(World *w, int64_t number, double time)
     double heard;
     if (!speaker(w, time, &heard) || time < (double)w->silent_until + GRACE_US)
         return;
-    /* a seek into the middle of a frame starts there */
+    /* a seek may start in the middle of a frame */
     const double position = fmax(frame_position(w, number), (double)w->start);
     const double off = (position - heard) / w->speed / 1e3;
     w->compared++;
@@ -258,7 +255,7 @@ static void change_speed(World *w)
     static const double speeds[] = {0.25, 0.5, 1, 1.5, 2, 4};
     w->speed = w->sound_speed = speeds[check_below(&w->random, 6)];
     clock_set_speed(&w->clock, w->now, w->speed);
-    w->silent_until = w->now + 300000; /* blocks decoded before have the old speed */
+    w->silent_until = w->now + 300000; /* blocks that are already decoded have the old speed */
 }
 
 static void make_event(World *w)

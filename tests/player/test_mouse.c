@@ -31,7 +31,7 @@ static int row_differs(const Grab *a, const Grab *b, int y)
     return memcmp(a->pixels + (size_t)y * row, b->pixels + (size_t)y * row, row) != 0;
 }
 
-/* Moves the mouse, which shows the bar. `first`: nothing else changes, so check that it shows. */
+/* Moves the mouse to show the bar. `first`: nothing else changes, so check that pixels change. */
 static OsdBarPlaces show_bar(Session *s, int first)
 {
     const OsdBarPlaces at = bar_places(s);
@@ -50,13 +50,13 @@ static void click(Rect part)
     send_mouse(SDL_MOUSEBUTTONUP, part.x + part.width / 2, part.y + part.height / 2);
 }
 
-/* Distance of the position from this one. */
+/* Distance of the player's position from this position. */
 static int64_t off(const Session *s, int64_t position)
 {
     return llabs(session_state(s).position - position);
 }
 
-/* A drag on the track seeks exactly to its end; the bar's button and volume work. */
+/* A drag on the track seeks to where the drag ends. */
 SESSION_TEST(bar_seeks_pauses_and_sets_volume, !has_text() || open_at(s, 1 * SECOND))
 {
     wait_for_text(s);
@@ -123,7 +123,7 @@ static int differ_in_rows(const Grab *a, const Grab *b, Rect rows)
     return count;
 }
 
-/* Hides the subtitles, which would appear at any time. */
+/* Hides the subtitles, because they would change pixels at any time. */
 static int open_without_subtitles(Session *s, int64_t position)
 {
     if (!has_text() || open_at(s, position))
@@ -206,11 +206,11 @@ SESSION_TEST(repeats, open_at(s, 2 * SECOND))
     SESSION_UNTIL(s, state.position > 3 * SECOND);
 }
 
-/* Each setting changes the picture at once, and its default restores it. */
+/* The default of each setting restores the picture. */
 SESSION_TEST(settings_by_keys, open_at(s, 1 * SECOND))
 {
-    /* In the panel's order: the message after a step, whether the picture changes, and the message
-     * with the default. */
+    /* In the panel's order: messages after a step and after a reset, and whether the step changes
+     * the picture. */
     static const struct {
         const char *says, *back;
         int seen;
@@ -258,7 +258,7 @@ SESSION_TEST(settings_by_keys, open_at(s, 1 * SECOND))
     PRESS_UNTIL(s, SDLK_RIGHT, state.position == 6 * SECOND && !state.seeking);
 }
 
-/* W prints the command and copies it to the clipboard. Standard input has no command. */
+/* Standard input has no command. */
 SESSION_TEST(w_prints_and_copies_the_command, open_at(s, 1 * SECOND))
 {
     const Source none = {0};
@@ -278,7 +278,7 @@ SESSION_TEST(w_prints_and_copies_the_command, open_at(s, 1 * SECOND))
           "standard input has a command");
 }
 
-/* Writes a script with this line, which replaces the desktop's dialog. */
+/* Writes a script with this line. The script replaces the desktop's dialog. */
 static void make_dialog(const char *name, const char *line)
 {
     char script[600];
@@ -302,7 +302,7 @@ SESSION_TEST(opens_by_a_dialog, open_at(s, 8 * SECOND))
     snprintf(line, sizeof(line), "echo '%s'", clip());
     unlink(in_folder("zenity"));
     make_dialog("kdialog", line);
-    /* No second dialog opens while one is open; a second choice replaces the first. */
+    /* Pressing the key again opens no second dialog while one is open. */
     for (int tries = 0; session_state(s).position >= 8 * SECOND && tries < 5; tries++) {
         const int64_t end = session_now() + LIVENESS_US / 5;
         session_press_with(SDLK_o, KMOD_LCTRL);
