@@ -26,7 +26,7 @@ static inline LumeqFrameStats *ask_stats(FrameStats *stats)
     return &stats->values;
 }
 
-/* True if all statistics but the times are equal. */
+/* Compares all statistics except times, `previous`, `lift`, `dark`, `filtered` and `cleared`. */
 static inline int same_stats(const FrameStats *a, const FrameStats *b)
 {
     const LumeqFrameStats *s = &a->values, *t = &b->values;

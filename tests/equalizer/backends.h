@@ -31,7 +31,6 @@ static inline LumeqEqualizer *open_equalizer(LumeqBackendId id, int threads, cha
     return eq;
 }
 
-/* Opens a backend that must exist. */
 static inline LumeqEqualizer *must_open(LumeqBackendId id, int threads)
 {
     char why[256] = "";
@@ -102,8 +101,8 @@ static inline LumeqFrame frame_at_depth(LumeqFrame frame, int depth, int shift)
     return frame;
 }
 
-/* Waits for the oldest frame in flight. It polls because, while slots are free, lumeq_receive()
- * returns LUMEQ_ERR_AGAIN for an unfinished frame instead of waiting. */
+/* Waits for the oldest frame in flight. It polls because lumeq_receive() does not wait while slots
+ * are free. */
 static inline int receive_frame(LumeqEqualizer *eq, LumeqFrame *frame, FrameStats *stats)
 {
     const time_t start = time(NULL);
@@ -161,7 +160,7 @@ static inline double code_on_curve(const FrameStats *stats, int code, int depth)
 }
 
 /* True if the code is the rounded or dithered value. Nodes of the curve are rounded to 1/256 code,
- * so values between them may be off by half of that. */
+ * so values between nodes may be off by 1/512. */
 static inline int is_rounded(int code, double value, int depth, int dither)
 {
     if (dither)
@@ -183,7 +182,7 @@ typedef struct Counts {
     int wrong; /* samples that differ from the curve */
 } Counts;
 
-/* Counts one row; `out` NULL: measured only. The output's histogram ignores dither. */
+/* Counts one row. `out` NULL: counts the curve's outputs. The output's histogram ignores dither. */
 static inline void count_row(Counts *counts, const FrameStats *stats, const CheckRect *in,
                              const CheckRect *out, int y, int depth, int shift, int dither)
 {
@@ -210,8 +209,8 @@ static inline void count_row(Counts *counts, const FrameStats *stats, const Chec
     }
 }
 
-/* Checks what all modes report: the input's histogram and mean, and the number of samples. If bins
- * have several codes, the mean is exact to within half a bin. */
+/* Checks the input's histogram and mean, and the number of samples. If bins have several codes, the
+ * mean is exact to within half a bin. */
 static inline int check_counts(const FrameStats *stats, const Counts *c, int depth)
 {
     const int fraction = fraction_of(depth), bins = 1 << (depth - fraction);
@@ -224,12 +223,12 @@ static inline int check_counts(const FrameStats *stats, const Counts *c, int dep
     CHECK(counted == c->pixels, "the output's histogram counts %g pixels", counted);
     CHECK(!memcmp(stats->hist_in, c->in, (size_t)bins * sizeof(c->in[0])),
           "not the input's histogram");
-    return CHECK(fabs(stats->values.mean_in - c->sum_in / c->pixels) <= half, "%g, not %g",
+    return CHECK(fabs(stats->values.mean_in - c->sum_in / c->pixels) <= half, "mean_in %g, not %g",
                  stats->values.mean_in, c->sum_in / c->pixels);
 }
 
-/* Compares statistics with the input and the output (NULL: measured only). The output of a filtered
- * picture is not checked, as it differs from the curve. */
+/* Compares statistics with the input and the output (NULL: measured only). Filtered outputs are not
+ * checked, because they differ from the curve. */
 static inline void check_stats_at(const FrameStats *stats, const CheckRect *in,
                                   const CheckRect *out, int depth, int shift, int dither)
 {
@@ -242,12 +241,12 @@ static inline void check_stats_at(const FrameStats *stats, const CheckRect *in,
     if (!check_counts(stats, &c, depth) || fraction_of(depth))
         return;
     CHECK(!memcmp(stats->hist_out, c.out, sizeof(c.out[0]) << depth), "not the output's histogram");
-    CHECK(stats->values.mean_out == c.sum_out / c.pixels, "%g, not %g", stats->values.mean_out,
-          c.sum_out / c.pixels);
+    CHECK(stats->values.mean_out == c.sum_out / c.pixels, "mean_out %g, not %g",
+          stats->values.mean_out, c.sum_out / c.pixels);
 }
 
-/* Checks statistics of modes with tiles, where the output also depends on a sample's place: samples
- * outside the active picture or the codes `used` stay unchanged, others stay within `used`. */
+/* Checks statistics and output of modes with tiles. Samples outside the active picture or outside
+ * the codes used[0]..used[1] must not change. Other samples must stay within these codes. */
 static inline void check_clahe_stats(const FrameStats *stats, const CheckRect *in,
                                      const CheckRect *out, int depth, int shift, const int used[2])
 {
@@ -283,7 +282,6 @@ static inline void check_stats(const FrameStats *stats, const CheckRect *in, con
     check_stats_at(stats, in, out, 8, 0, 0);
 }
 
-/* A sample format; bins and tables follow from it. */
 typedef struct Format {
     int depth, shift;
 } Format;
@@ -354,7 +352,6 @@ static inline int out_code(const Film *f, int i)
     return film_code(f, &f->out, i);
 }
 
-/* The next frame. */
 static inline LumeqFrame film_frame(Film *f)
 {
     return frame_at_depth(frame_of(&f->in, &f->out, f->range, f->frames++ * INT64_C(40000000)),

@@ -1,5 +1,4 @@
-/* Pictures with chroma, and the gain of chroma by its definition, for tests of the CPU's kernels.
- */
+/* Pictures with chroma and a model of chroma's gain, for tests of the CPU's kernels. */
 #ifndef LUMEQ_TESTS_CHROMA_PLANES_H
 #define LUMEQ_TESTS_CHROMA_PLANES_H
 
@@ -45,7 +44,7 @@ static inline void set_sample(const CheckRect *rect, int x, int y, int size, int
         check_row(rect, y)[x * size + 1] = (uint8_t)(sample >> 8);
 }
 
-/* Cb and Cr, before or after. */
+/* Cb and Cr. */
 typedef struct Pixel {
     int code[2];
 } Pixel;
@@ -60,7 +59,7 @@ static inline Pixel pixel_at(const Planes *planes, ChromaShape shape, int x, int
     return pixel;
 }
 
-/* Runs the kernel on the rows before `split`, then on the others, as two threads would. */
+/* Runs the kernel on the rows before `split`, then on the other rows. */
 static inline void run_chroma(const LumeqKernels *kernels, const Planes *in, const Planes *out,
                               ChromaShape shape, const CurveTable *table, const CurveParams *p,
                               int split)
@@ -77,8 +76,8 @@ static inline void run_chroma(const LumeqKernels *kernels, const Planes *in, con
 
 /* The model: in double precision and codes of 8 bits. */
 
-/* The gain of chroma if luma goes from `in` to `out`, both above black: three quarters of luma's
- * gain or a quarter of its loss, but at most 1.8. It begins at 6 codes and is complete at 32. */
+/* The gain of chroma if luma goes from `in` to `out`, in codes above black: 3/4 of luma's gain or
+ * 1/4 of its loss, at most 1.8. The effect fades in from 6 to 32 codes. */
 static inline double model_gain(double in, double out)
 {
     if (in <= 6)
@@ -87,10 +86,10 @@ static inline double model_gain(double in, double out)
     return fmin(1 + more * (more > 0 ? 0.75 : 0.25) * fmin((in - 6) / 26, 1), 1.8);
 }
 
-/* Limits a gain above 1 so that the colour stays within R'G'B' when luma goes from `from` to `to`,
- * both above black: 15/8 of Cb and of Cr must fit between luma and white (below gray: black). A
- * colour that did not fit before counts as if it just did. The result is at least 7/8. Luma beyond
- * white has no limit. */
+/* Limits a gain above 1 so that the colour stays within R'G'B'. Luma goes from `from` to `to`, in
+ * codes above black. 15/8 of positive Cb and Cr must fit between luma and white, 15/8 of negative
+ * Cb and Cr between luma and black. A colour that did not fit before counts as if it just did. The
+ * result is at least 7/8. If `from` is above white, there is no limit. */
 static inline double model_limit(double gain, double cb, double cr, double from, double to,
                                  double range)
 {

@@ -16,7 +16,7 @@ static inline int chroma_step(ChromaShape shape)
     return shape.planes == 1 ? 2 : 1;
 }
 
-/* The length of a side in chroma pixels, from that in luma pixels. */
+/* Converts the length of a side from luma pixels to chroma pixels. */
 static inline int chroma_side(int luma, int log2)
 {
     return (luma + (1 << log2) - 1) >> log2;
@@ -28,20 +28,20 @@ static inline int chroma_row(ChromaShape shape, int luma_width)
     return chroma_side(luma_width, shape.x) * chroma_step(shape);
 }
 
-/* The plane of component 0 or 1 of a pixel, as an index of LumeqImage.plane. */
+/* The index in LumeqImage.plane of component 0 (Cb) or 1 (Cr). */
 static inline int chroma_plane(ChromaShape shape, int component)
 {
     return shape.planes == 1 ? 1 : 1 + component;
 }
 
-/* The index, in a row of its plane, of the sample of component 0 or 1 of pixel x. */
+/* The index of pixel x's component 0 or 1 in a row of its plane. */
 static inline int chroma_column(ChromaShape shape, int component, int x)
 {
     return x * chroma_step(shape) + (shape.planes == 1 ? component : 0);
 }
 
-/* Describes chroma rows `y` to `end` - 1 of two pictures whose samples have `size` bytes, for the
- * kernels; without tiles. */
+/* Describes chroma rows `y` to `end` - 1 of two pictures for the kernels, without tiles. `size`:
+ * bytes of a sample. */
 static inline LumeqChromaRows chroma_rows(ChromaShape shape, const CheckRect *in,
                                           const CheckRect *out, int size, int y, int end)
 {

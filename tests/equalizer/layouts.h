@@ -36,7 +36,7 @@ static inline int layout_height(const LumeqImage *image, int component)
                      : image->height;
 }
 
-/* Gives the image planes of that layout; free them with layout_free(). */
+/* Allocates an image's planes; free them with layout_free(). */
 static inline void layout_alloc(LumeqImage *image, Layout layout)
 {
     const int size = image->depth > 8 ? 2 : 1;
@@ -73,7 +73,7 @@ static inline uint8_t *layout_sample(const LumeqImage *image, int component, int
     return (uint8_t *)image->plane[plane] + y * image->stride[plane] + (ptrdiff_t)column * size;
 }
 
-/* A sample with the bits below its code. */
+/* A sample, including the bits below its code. */
 CHECK_NOT_INSTRUMENTED static inline int layout_get(const LumeqImage *image, int component, int x,
                                                     int y)
 {
@@ -91,7 +91,7 @@ CHECK_NOT_INSTRUMENTED static inline void layout_put(const LumeqImage *image, in
         at[1] = (uint8_t)(sample >> 8);
 }
 
-/* The number of samples that differ between `a` and `b`, for any layouts and shifts. */
+/* Counts samples whose codes differ, or that have bits below their code in `a`. */
 CHECK_NOT_INSTRUMENTED static inline int layout_differences(const LumeqImage *a,
                                                             const LumeqImage *b)
 {

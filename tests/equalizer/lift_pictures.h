@@ -57,8 +57,8 @@ static inline void lift_nodes(uint32_t nodes[LIFT_CODES], int lift)
     }
 }
 
-/* Fills all tables of the filter for a curve. `noise`: measured, in 64ths of a code; `denoise`: the
- * share of it that is filtered, Q16. The noise also selects an arbitrary share of void. */
+/* Fills all tables of the filter for a curve. `noise`: in 64ths of a code; `denoise`: the share of
+ * the noise that is filtered, Q16. `noise` also selects an arbitrary share of voids. */
 static inline void lift_fill(CurveTable *table, const uint32_t *nodes, int noise, uint32_t denoise,
                              int past)
 {
@@ -82,7 +82,7 @@ static inline void lift_fill(CurveTable *table, const uint32_t *nodes, int noise
     }
 }
 
-/* Fills the tables for a random curve that does not fall, with some random tolerances. */
+/* Fills the tables for a random monotone curve, with some random tolerances. */
 static inline void lift_any(CurveTable *table, CheckRandom *random)
 {
     uint32_t nodes[LIFT_CODES];

@@ -2,8 +2,7 @@
 """Writes opencv_oracle.h and opencv_clahe_oracle.h: the results of OpenCV's equalizeHist
 and CLAHE for the pictures of pictures.h.
 
-The headers in the repository were made once, with opencv-python-headless 4.14.0 and numpy on x86-64
-(4.6.0 and 5.0.0 give the same numbers); building and testing lumeq does not need Python:
+Building and testing lumeq does not need this script. The headers in the repository were made by:
 
     pip install 'opencv-python-headless==4.14.0.94' numpy
     ./opencv_oracle.py > opencv_oracle.h
@@ -52,7 +51,7 @@ CLAHE_PICTURES = [
     ("NOISE", 30, 640, 361),
     ("DIAGONAL", 0, 640, 360),
 ]
-# limit, columns and rows of tiles
+# clip limit, columns of tiles, rows of tiles
 CLAHE_SETTINGS = [
     (0.0, 8, 8),
     (2.0, 8, 8),

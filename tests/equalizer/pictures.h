@@ -1,7 +1,5 @@
-/*
- * Test pictures from integer formulas, the same on every machine. opencv_oracle.py draws the same
- * ones, and the hashes in opencv_oracle.h reveal differences.
- */
+/* Test pictures from integer formulas. opencv_oracle.py draws the same pictures; the hashes in
+ * opencv_oracle.h reveal differences. */
 #ifndef LUMEQ_TESTS_PICTURES_H
 #define LUMEQ_TESTS_PICTURES_H
 
@@ -10,15 +8,15 @@
 /* The content of a picture; s is the seed, r a random number for each pixel. */
 typedef enum Picture {
     PICTURE_FLAT,      /* s & 255 */
-    PICTURE_TWO_LEVEL, /* s & 255, and at every eighth pixel or so s >> 8 & 255 */
-    PICTURE_ONE_PIXEL, /* as two-level, with the second code at one pixel only */
+    PICTURE_TWO_LEVEL, /* s >> 8 & 255 at about every eighth pixel, else s & 255 */
+    PICTURE_ONE_PIXEL, /* s >> 8 & 255 at one pixel, else s & 255 */
     PICTURE_RAMP,      /* 0 at the left to 255 at the right */
     PICTURE_DIAGONAL,  /* 0 at the top left to 255 at the bottom right */
     PICTURE_NOISE,     /* all codes equally frequent */
     PICTURE_EXTREMES,  /* 0 and 255 */
     PICTURE_NARROW,    /* 100..108 */
     PICTURE_DARK,      /* a bell around 35, 4..66 */
-    PICTURE_HALVES,    /* 511 n pixels, n of 0 and of 1, 2n of all others: outputs end in .5 */
+    PICTURE_HALVES,    /* n pixels of 0 and of 1, 3n of 255, 2n of other codes: outputs end in .5 */
     PICTURE_COUNT,
 } Picture;
 

@@ -39,7 +39,7 @@ typedef enum Content {
     STARS,    /* on black, moving */
     VIGNETTE, /* dark towards the edges */
     LAMP,     /* in a black room */
-    STREET,   /* lamps in rows, and what they shine on */
+    STREET,   /* rows of lamps above dim ground */
     SCREEN,   /* a screen with a dark application: bright text on black panes */
     HORIZON,  /* black above, abruptly lit below */
     CONTENTS,
@@ -49,10 +49,10 @@ typedef struct Film {
     int width, height;
     int left, right, top, bottom; /* bars */
     Content content;
-    int light; /* of the picture, percent */
+    int light; /* brightness of the picture, percent */
     int text;  /* lines of subtitles in the bottom bar */
-    int bold;  /* bold text that lights more than half of some rows */
-    int logo;  /* in the top bar */
+    int bold;  /* 1: bold text, which lights more than half of some rows */
+    int logo;  /* 1: a logo in the top bar */
     int frame;
     /* sample format and row order (`up`: from the bottom) */
     int depth, shift, up;
@@ -76,7 +76,7 @@ static Film with_bars(Film f, int left, int right, int top, int bottom)
 
 #define GRAINS (1 << 16)
 
-/* Noise of 0..n - 1, drawn in advance: drawing takes most of the time of these tests. */
+/* Noise of 0..n - 1, from a table to save time. */
 CHECK_NOT_INSTRUMENTED static int noise(const Film *f, int x, int y, int n)
 {
     static uint8_t grains[GRAINS];
@@ -86,7 +86,7 @@ CHECK_NOT_INSTRUMENTED static int noise(const Film *f, int x, int y, int n)
     return grains[(f->frame * 40503 + y * 517 + x) % GRAINS] * n >> 8;
 }
 
-/* Glyphs of 3x4 blocks, about half of them lit, `size` rows high; a space after seven. */
+/* Glyphs of 3x4 random blocks, `size` rows high. Every eighth glyph is a space. */
 CHECK_NOT_INSTRUMENTED static int glyph(int x, int y, int size, uint64_t seed)
 {
     const int cell = x / size;
@@ -95,7 +95,7 @@ CHECK_NOT_INSTRUMENTED static int glyph(int x, int y, int size, uint64_t seed)
     return check_hash(seed, (uint64_t)(cell * 16 + y * 4 / size * 4 + x % size * 4 / size)) & 1;
 }
 
-/* Brightness without noise, 0..219. */
+/* Brightness of the content, 0..219. */
 CHECK_NOT_INSTRUMENTED static int content(const Film *f, int x, int y)
 {
     const int w = f->width, h = f->height, n = f->frame;
@@ -179,8 +179,8 @@ static LumeqImage image_of(const Film *f, const CheckRect *rect)
                         .range = f->range};
 }
 
-/* Paints the frame and updates the state by it. The memory ends with the frame, so that
- * AddressSanitizer finds reads beyond it. */
+/* Paints the frame and updates the state. The memory ends with the frame, so that AddressSanitizer
+ * finds reads beyond it. */
 static LumeqRect show(BarsState *state, const Film *f)
 {
     const int row = f->width * (f->depth > 8 ? 2 : 1), stride = row + f->padding;
@@ -258,8 +258,7 @@ TEST(sample_formats)
 {
     static const int formats[][2] = {{8, 0}, {9, 0}, {10, 0}, {10, 6}, {12, 4}, {16, 0}};
     for (int i = 0; i < 6 * 2 * 2 * 4; i++)
-        for (int k = 0; k < 3; k++) { /* every format gets all kinds of bars, but not each kind with
-                                         every range, row order and padding */
+        for (int k = 0; k < 3; k++) { /* 3 of the 10 kinds of bars */
             if (!check_drawn(i / 16 + k + i))
                 continue;
             Film f = of_kind(film(501, 403, LIT), (i + 3 * k) % 10);
@@ -274,7 +273,7 @@ TEST(sample_formats)
         }
 }
 
-/* Bits below the code are ignored: 24 * 4 is black, the next code is not. */
+/* Bits below the code are ignored. With 10 bits, code 96 is black and 97 is not. */
 TEST(bits_below_the_code)
 {
     for (int code = 96; code <= 97; code++) {
@@ -325,7 +324,7 @@ TEST(text_in_bars)
         Film f = with_bars(film(WIDTH, HEIGHT, LIT), 0, 0, 34, 34);
         f.bold = i & 1;
         f.logo = i >> 1 & 1;
-        if ((f.logo && first) || !check_drawn(i)) /* neither bar is clear */
+        if ((f.logo && first) || !check_drawn(i)) /* each bar has text or a logo */
             continue;
         BarsState state = {0};
         for (int n = 0; n < 100; n++) {
@@ -383,7 +382,7 @@ TEST(black_and_dark_frames_and_fades)
             check_frames(&state, &f, &bars, 40, what);
             f.content = LIT;
             check_frames(&state, &f, &bars, 5, what);
-            for (int n = 0; i == 0 && n <= 100; n++) { /* a fade and back */
+            for (int n = 0; i == 0 && n <= 100; n++) { /* fade out and in */
                 f.light = abs(n % 100 - 50) * 2;
                 if (!check_frame(&state, &f, &bars, what))
                     break;
@@ -391,7 +390,7 @@ TEST(black_and_dark_frames_and_fades)
         }
 }
 
-/* Black frames do not count as the first one. */
+/* Black frames do not count as the first frame. */
 TEST(black_first)
 {
     Film f = with_bars(film(WIDTH, HEIGHT, BLACK), 0, 0, 34, 34);
@@ -431,7 +430,7 @@ TEST(one_bar_takes_longer)
     check_frames(&state, &f, &f, 50, "one bar with text");
 }
 
-/* A film loses its bars in a scene so dark that less than half of any row of the bars is lit. */
+/* A film loses its bars in a dark scene, which lights less than half of each row. */
 TEST(opened_in_the_dark)
 {
     Film wide = with_bars(film(WIDTH, HEIGHT, LIT), 0, 0, 34, 34);
@@ -476,7 +475,7 @@ TEST(steps_of_any_length)
         const LumeqRect b = update(&again, &image, steps[i % 4]);
         CHECK(is_same(&a, &b), "a copy of the state gives another result");
         CHECK(a.x == 0 && a.width == 64 && a.y >= 0 && a.height > 0 && a.y + a.height <= 64,
-              "frame %d: rows %d, %d of them", i, a.y, a.height);
+              "frame %d: %d rows from row %d on", i, a.height, a.y);
     }
 }
 

@@ -10,7 +10,7 @@
 
 static const LumeqParams full_strength = {.strength = 1, .bars = LUMEQ_BARS_IGNORE};
 
-/* Random bytes, including bits below the codes and values above the last one. */
+/* Random bytes, including bits below the codes and values above the last code. */
 static void fill_any(const Planes *planes, int count, CheckRandom *random)
 {
     for (int i = 0; i < count; i++)
@@ -47,9 +47,8 @@ static int mean_under(const CheckRect *luma, ChromaShape shape, int x, int y, co
     return (int)floor((double)sum / (1 << (shape.x + shape.y)) + 0.5);
 }
 
-/* By the definition: scales both components by the gain, limited so that the colour stays within
- * R'G'B' and truncated to 4096ths. The result is within the legal range, or at most as far from
- * gray as the input. */
+/* Scales both components by the definition. The gain is limited by model_limit() and truncated to
+ * 4096ths. The result is within the legal range, or at most as far from gray as the input. */
 static Pixel scaled_pixel(Pixel in, CurveGain over, int add, const CurveParams *p)
 {
     const int unit = 1 << (p->depth - 8), middle = 128 * unit, last = 256 * unit - 1;
@@ -77,7 +76,7 @@ static Pixel expected_pixel(const Planes *in, ChromaShape shape, int x, int y,
                         (int)added_at(p, x, y), p);
 }
 
-/* Like code_at(), but compares the bits below the code as well. */
+/* Also compares the bits below the code. */
 static int is_written(const Planes *out, ChromaShape shape, int x, int y, Pixel expected,
                       const CurveParams *p)
 {
@@ -133,7 +132,7 @@ static void check_planes(const char *name, const LumeqKernels *kernels, const Tr
               name, width, height, p->depth, i);
 }
 
-/* Random gains; the luma may leave colours any room, or none. */
+/* Random gains and luma. Luma may leave colours any room, or none. */
 static void any_gains(CurveTable *table, CheckRandom *random)
 {
     static const int ends[] = {0, 1, 219 << 8, 255 << 8, 65535};
@@ -217,7 +216,7 @@ static void run_tiles(const LumeqKernels *kernels, const Trial *t, const Planes 
         (t->p.depth > 8 ? kernels->chroma16 : kernels->chroma8)(&rows, &none, &t->p);
 }
 
-/* Random nodes up to the sentinel; one tile in four leaves chroma unchanged. */
+/* Random nodes. One tile in four is the identity. */
 static void any_tiles(const TileGrid *grid, TileTables *tables, CheckRandom *random)
 {
     const int last = (int)tile_last_node(grid->curve.depth);
@@ -230,7 +229,7 @@ static void any_tiles(const TileGrid *grid, TileTables *tables, CheckRandom *ran
     }
 }
 
-/* Compares a kernel with plain C on an active part in which tiles begin and end anywhere. */
+/* Compares a kernel with plain C. The active picture lies anywhere among the tiles. */
 static void check_any_tiles(const char *name, const LumeqKernels *kernels, int number, int width,
                             int height, CheckRandom *random)
 {
@@ -262,7 +261,6 @@ static void check_any_tiles(const char *name, const LumeqKernels *kernels, int n
               t.p.depth, t.p.shift, grid.x.tiles, grid.y.tiles);
 }
 
-/* The same bits as plain C, for any picture and any tiles. */
 VARIANT_TEST(any_tiles_as_in_c)
 {
     CheckRandom random = check_random(6);
@@ -284,7 +282,7 @@ typedef struct Strip {
     FrameStats stats;
 } Strip;
 
-/* Returns a static strip, since it is large; so there is one at a time. */
+/* Returns the only strip, which is static because it is large. */
 static Strip *strip_open(LumeqBackendId id, const LumeqParams *params, ChromaShape shape,
                          Format format, LumeqRange range, int width, int height, uint64_t seed)
 {
@@ -361,7 +359,7 @@ BACKEND_TEST(chroma_follows_the_curve)
     }
 }
 
-/* Chroma is unchanged, even illegal codes, with settings that do not scale it. */
+/* Settings that do not scale chroma keep all codes, even illegal ones. */
 BACKEND_TEST(kept)
 {
     LumeqParams keep = full_strength, off = full_strength, none = full_strength;

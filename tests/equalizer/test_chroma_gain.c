@@ -1,7 +1,4 @@
-/*
- * The gain of a pixel's chroma and its limit, which keeps colour within R'G'B': by hand, and
- * against a model in double precision.
- */
+/* The gain of chroma and its limit: computed by hand, and by a model in double precision. */
 #include <math.h>
 
 #include "chroma_planes.h"
@@ -21,7 +18,7 @@ static const struct {
     {6144, -100, -75, {8, 32}, {10, 40}},       /* the same with Cr */
     {6144, 62, 75, {-32, 8}, {-40, 10}},        /* 15/8 of 40 reaches black */
     {6144, 62, 75, {8, -32}, {10, -40}},        /* the same with Cr */
-    {6144, 62, 75, {-16, -32}, {-20, -40}},     /* the component that first reaches it counts */
+    {6144, 62, 75, {-16, -32}, {-20, -40}},     /* the first component to reach black counts */
     {6144, 80, 90, {-32, 16}, {-48, 24}},       /* just within the limit */
     {6144, -80, -60, {32, -8}, {32, -8}},       /* the gain may be limited to 1 */
     {6144, -80, -30, {32, 8}, {28, 7}},         /* or to less, but at least 7/8 */
@@ -77,7 +74,7 @@ TEST(gains)
     CHECK(worst < 4.0 / 4096, "off by %g", worst);
 }
 
-/* Against the model, cut off to 4096ths: any luma, colour and gain, at any depth. */
+/* The model's results are truncated to 4096ths. */
 TEST(limit_is_the_model)
 {
     CheckRandom random = check_random(2);
@@ -100,8 +97,8 @@ TEST(limit_is_the_model)
     CHECK(limited > 1000000, "only %d gains are limited", limited);
 }
 
-/* Colours up to curve_free() codes from gray get the whole gain. One code further, they do not on
- * at least one side of gray. */
+/* Colours up to curve_free() codes from gray get the whole gain. One code further, a colour on at
+ * least one side of gray does not. */
 TEST(free_of_the_limit)
 {
     CheckRandom random = check_random(4);
@@ -126,13 +123,13 @@ TEST(free_of_the_limit)
         cautious += curve_pixel_gain(over, middle - free - 1, middle, depth, &legal) == over.gain &&
                     curve_pixel_gain(over, middle + free + 1, middle, depth, &legal) == over.gain;
     }
-    CHECK(!wrong, "%d colours exceed curve_free() unnoticed", wrong);
-    CHECK(!cautious, "%d colours are free beyond curve_free()", cautious);
+    CHECK(!wrong, "%d colours within curve_free() are limited", wrong);
+    CHECK(!cautious, "%d colours beyond curve_free() are not limited", cautious);
     CHECK(ended > 300000, "only %d gains are limited", ended);
 }
 
 /* The luma of gray, or of a colour with enough room, follows the curve. Other luma stays between
- * its input and the curve and leaves room for the kept share of the colour. To within 1/16 code, it
+ * its input and the curve and leaves room for 7/8 of the colour. To within 1/16 code, luma
  * increases with the curve and decreases with more colour. */
 TEST(luma_is_bounded)
 {

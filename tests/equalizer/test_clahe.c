@@ -74,12 +74,11 @@ TEST(smoothing)
             const double expected =
                 0.75 * first.tile[tile].smooth[i] + 0.25 * second.tile[tile].smooth[i];
             CHECK(fabs(both.tile[tile].smooth[i] - expected) <= 1, "tile %d, cell %d", tile, i);
-            CHECK(tables.nodes[tile][i] == (uint32_t)i << 8, "strength 0 is the identity");
+            CHECK(tables.nodes[tile][i] == (uint32_t)i << 8, "strength 0 changes code %d", i);
         }
     CHECK(first.depth == 8 && first.tiles_x == 4 && first.tiles_y == 3,
           "the history has another format");
 
-    /* A history of other tiles, another depth or range is ignored. */
     settings.tiles_x = 3;
     settings.tiles_y = 4;
     grid = clahe_grid(&settings, &noise);
@@ -101,7 +100,7 @@ TEST(smoothing)
     CurveResult *blank = clahe_frame(CURVE_ONE, CURVE_ONE);
     blank->epoch.black = 1;
     clahe_tiles(&grid, &noise, blank, &no_tiles, &both, &tables);
-    CHECK(both.tile[0].smooth[100] == 100 << 16, "a black frame's curve");
+    CHECK(both.tile[0].smooth[100] == 100 << 16, "a black frame's curve is not the identity");
     check_rect_free(&dark);
     check_rect_free(&noise);
 }
@@ -141,7 +140,7 @@ static void check_case(CheckRandom *random, int number, const char *name,
     CheckRect out = check_rect(width * size, height, check_below(random, 2) ? stride : -stride,
                                size * check_below(random, 5), 64);
     clahe_fill(&in, p, (Picture)check_below(random, PICTURE_COUNT), (uint64_t)number);
-    if (number % 4 == 0) /* any samples, also with bits below the code and above the last one */
+    if (number % 4 == 0) /* random bits, also below and above the code */
         picture_fill(&in, PICTURE_NOISE, (uint64_t)number);
     const TileGrid grid = clahe_grid(&settings, &in);
     clahe_global(&in, p, &no_frame, &frame, &table);

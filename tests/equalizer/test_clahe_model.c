@@ -6,7 +6,7 @@
 static TileTables tables;
 static const TileResult no_tiles;
 
-/* A tile's curve by the rules of mode CLAHE, without rounding; only the limit is a whole count. */
+/* A tile's curve by the rules of mode CLAHE. Only the clip limit is rounded. */
 static void model_curve(double *curve, const double *hist, const CurveParams *p, double clip)
 {
     const int black = p->black >> (p->depth - 8), white = p->white >> (p->depth - 8);
@@ -140,9 +140,9 @@ TEST(model)
                     &no_tiles, &result, &tables);
         clahe_apply(&grid, &in, &out, &tables);
         model_tiles(&in, &grid, cases[i].clip, cases[i].strength);
-        /* Rounding to a code of 8 bits, weights of 8 bits, whole counts. */
+        /* Codes, weights and counts are rounded. */
         const double rounding = cases[i].depth == 8 ? 1.0 : 0.75;
-        const double most = cases[i].picture == PICTURE_FLAT ? 0 : rounding; /* unchanged */
+        const double most = cases[i].picture == PICTURE_FLAT ? 0 : rounding; /* flat: unchanged */
         const double distance = model_distance(&in, &out, &grid);
         CHECK(distance <= most, "case %d: %.3f codes from the model", i, distance);
         check_rect_free(&in);

@@ -88,7 +88,7 @@ static LumeqFrame frame_of(const Bench *b)
     return (LumeqFrame){.size = sizeof(LumeqFrame), .in = b->in, .out = b->out};
 }
 
-/* Checks that a call fails and sets a new message; `eq` NULL: the thread's, not an equalizer's. */
+/* Checks that a call fails and sets a new message of `eq`, or of the thread if `eq` is NULL. */
 #define REFUSED(eq, call)                                                                          \
     do {                                                                                           \
         (void)lumeq_measure_finish(NULL, 0); /* sets another message */                            \
@@ -155,8 +155,8 @@ BENCH_TEST(null_for_objects)
     lumeq_measure_free(&measure);
 }
 
-/* Functions without an error code do nothing. */
-TEST(null_for_nothing)
+/* Functions without an error code ignore NULL. */
+TEST(null_is_ignored)
 {
     LumeqEqualizer *eq = NULL;
     LumeqContext *context = NULL;
@@ -180,7 +180,7 @@ TEST(null_for_nothing)
     lumeq_free_device(NULL, NULL);
     CHECK(!lumeq_alloc_host(NULL, 1) && !lumeq_alloc_device(NULL, 1),
           "allocates without a context");
-    CHECK(!lumeq_get_context(NULL) && !lumeq_context_backend_name(NULL)[0], "no context");
+    CHECK(!lumeq_get_context(NULL) && !lumeq_context_backend_name(NULL)[0], "NULL has a context");
     CHECK(lumeq_backend_name(NULL)[0] == '\0', "NULL has a backend");
     CHECK(lumeq_last_error(NULL) != NULL, "no text");
     CHECK(lumeq_build_info()[0] && lumeq_version() == LUMEQ_VERSION, "not this version");
@@ -191,7 +191,7 @@ TEST(null_for_nothing)
 #define FUTURE 512
 
 /* Calls `takes` with structs of wrong and of right sizes. `wide`: the offset of a member of 8
- * bytes, which a size must not cut. */
+ * bytes; sizes that end inside it are wrong. */
 static void try_sizes(const char *name, const void *of, size_t size, size_t wide,
                       int (*takes)(Bench *bench, void *from), Bench *b)
 {
@@ -310,7 +310,7 @@ BENCH_TEST(sizes)
               give_stats, b);
     try_sizes("LumeqMoment", &first_moment, sizeof(first_moment), offsetof(LumeqMoment, time),
               take_moment, b);
-    /* Output structs may have any content. */
+    /* LumeqFrame as output: only its size is checked. */
     static const size_t wrong[] = {1, 7, 12, 65537, SIZE_MAX};
     for (int i = 0; i < COUNT(wrong); i++) {
         LumeqFrame got = {.size = wrong[i]};
@@ -318,7 +318,7 @@ BENCH_TEST(sizes)
     }
 }
 
-/* Functions fill in only as much as the caller's struct has room for. */
+/* Functions write only members within the caller's size. */
 BENCH_TEST(short_structs)
 {
     LumeqParams params;
@@ -458,7 +458,6 @@ TEST(config_out_of_range)
     CHECK(!lumeq_last_error(eq)[0], "a new equalizer has an error: %s", lumeq_last_error(eq));
     lumeq_destroy(&eq);
 
-    /* A device that no machine has; LUMEQ_BACKEND_AUTO then uses the CPU. */
     LumeqConfig absent = {.backend = LUMEQ_BACKEND_CUDA, .device = 9999};
     CHECK(lumeq_create(&eq, &absent, why, sizeof(why)) == LUMEQ_ERR_UNAVAILABLE && !eq && why[0],
           "GPU 9999: %s", why);
@@ -469,7 +468,7 @@ TEST(config_out_of_range)
     REFUSED(NULL, lumeq_list_gpus(NULL, -1, NULL, 0));
 }
 
-/* Passes `image`, which is invalid, to each function that reads an image. */
+/* Passes an invalid image to each function that reads one. */
 static void refuse_input(Bench *b, const LumeqImage *image, const char *what)
 {
     LumeqMeasure *measure = b->measure;
@@ -564,8 +563,7 @@ BENCH_TEST(images_out_of_range)
     REFUSED(NULL, lumeq_apply(b->context, b->curve, &other, NULL, 0, &b->out, NULL));
 }
 
-/* Refuses outputs that do not fit their inputs; each case names a word of the message. Refused
- * frames do not change the history. */
+/* Each refusal sets a message with `word`. Refused frames do not change the history. */
 BENCH_TEST(frames_that_do_not_fit)
 {
     static FrameStats stats[2];
@@ -592,7 +590,7 @@ BENCH_TEST(frames_that_do_not_fit)
     REFUSE("chroma", frame.out.chroma_x = 2);
     REFUSE("chroma", frame.out.chroma_y = 1);
     REFUSE("chroma", frame.in.plane[1] = NULL);
-    REFUSE("shorter", frame.in.plane[2] = frame.out.plane[2] = NULL); /* interleaved: longer rows */
+    REFUSE("shorter", frame.in.plane[2] = frame.out.plane[2] = NULL); /* interleaved chroma */
     for (int i = 0; i < 2; i++) {
         LumeqFrame frame = good;
         lumeq_reset(b->eq);
@@ -627,8 +625,8 @@ BENCH_TEST(frames_that_do_not_fit)
     layout_free(&out);
 }
 
-/* Processes a frame whose output has an offset from its input, in a buffer of three times its width
- * and height. */
+/* Processes a frame whose output lies `x`, `y` from its input, in a buffer of 3x3 frames. Bit 0 of
+ * `turned`: the input is bottom up; bit 1: the output is. */
 static int process_at(Bench *b, uint8_t *memory, int x, int y, int turned)
 {
     const ptrdiff_t pitch = 3 * WIDTH;
@@ -664,7 +662,6 @@ BENCH_TEST(overlapping_output)
     REFUSED(NULL, lumeq_apply(b->context, b->curve, &b->in, NULL, 0, &frame.out, NULL));
 }
 
-/* Values that are unknown, negative or out of range. */
 BENCH_TEST(calls_out_of_range)
 {
     LumeqFrame frame = frame_of(b);
@@ -836,7 +833,7 @@ BENCH_TEST(changed_history)
     lumeq_history_destroy(&copy);
 }
 
-/* Statistics do not need the arrays that are NULL. */
+/* Arrays that are NULL do not affect the other statistics. */
 BENCH_TEST(wanted_arrays)
 {
     static const struct {
@@ -901,8 +898,8 @@ TEST(profiles)
     CHECK(!memcmp(&before, &p, sizeof(p)), "a refused profile changed parameters");
 }
 
-/* Stretches 100 codes of 14 bits, stored with a shift and bottom up, to the range between the first
- * 16th of all codes and the last. */
+/* Stretches 100 codes of 14 bits, stored with a shift and bottom up. The output leaves 1/16 of the
+ * range free at each end. */
 TEST(stretch)
 {
     uint16_t samples[64 * 100], out[64 * 100];

@@ -1,7 +1,6 @@
 /*
  * lumeq's curve against a model in double precision, written from its definition: clip, target,
- * smoothing in time, scene cuts, strength and its adaptation, mode stretch. Properties that are
- * exact by definition are checked exactly.
+ * smoothing in time, scene cuts, strength and its adaptation, mode stretch.
  */
 #include <math.h>
 
@@ -10,24 +9,18 @@
 #include "equalizer/rule/arithmetic.h"
 #include "equalizer/rule/curve.h"
 
-/*
- * Tolerances of the integers against real numbers, in codes. Without clip a target is off by one in
- * Q16. Each frame, smoothing adds an error of (half a Q16 unit of alpha) * |T - S| and forgets a
- * share alpha of the previous error: 2^-17 * 200 / 0.1 = 0.016 codes at alpha 0.1. A clip limit is
- * rounded down to a whole count: this moves the sum of n bins by at most n / 4 counts, 0.014 codes
- * with 2^20 pixels.
- */
+/* Tolerances of the integer arithmetic, in codes. Without clip, a target is off by one in Q16.
+ * Smoothing is off by half a Q16 unit / alpha times the distance from the target: 0.015 codes at an
+ * alpha of 0.1 and a distance of 200 codes. */
 #define TARGET_TOLERANCE 0.0001
 #define TOLERANCE 0.02
-/* Near a scene cut, alpha changes 19 times as fast as the distance, which is off by 2 in Q16. */
-#define CUT_TOLERANCE 0.06
+#define CUT_TOLERANCE 0.06 /* where alpha depends on the picture */
 
 #define CLIP_ROUNDS 4
-/* Mean and variance are off by a few parts in Q16. As the range from dull to rich is narrow, the
- * strength is off by 1.5 / 0.0174 times the variance's error. */
+/* Mean and variance are off by a few units in Q16. The strength changes up to 1.5 / 0.0174 times as
+ * fast as the variance. */
 #define STRENGTH_TOLERANCE 0.006
 
-#define CUT_LOW 0.04
 #define CUT_HIGH 0.12
 #define JUMP 0.025
 #define CALM 0.01875
@@ -40,12 +33,12 @@
 #define FADE 0.0075
 #define LEAST_NEED 0.1
 
-/* Epochs: shares of the picture, except WAIT and LEARN, which are seconds. */
+/* Epochs: shares of the picture */
 #define CHANGED 0.45
 #define CHANGED_CUT 0.42 /* of the histogram, in bins of 4 */
 #define LEAST_LIT (1.0 / 3)
-#define WAIT 0.3
-#define LEARN 0.2
+#define WAIT 0.3  /* seconds */
+#define LEARN 0.2 /* seconds */
 
 #define LEFT_OUT 0.005 /* at each end, in mode stretch */
 
@@ -56,16 +49,16 @@ static const LumeqParams full_strength = {.strength = 1, .bars = LUMEQ_BARS_IGNO
 typedef struct Model {
     int valid;          /* there was a frame */
     int seen;           /* there was a frame with samples in range */
-    double smooth[256]; /* S */
+    double smooth[256]; /* S, the smoothed curve */
     double cdf[256];
-    double goal[256]; /* the mean of the targets of the epoch, which S moves towards */
+    double goal[256]; /* the mean target of the epoch; S moves towards it */
     double held[256]; /* the mean CDF of the epoch */
     double age, changed;
     int black;              /* the epoch began black */
     double wanted;          /* the mean need of the epoch */
     double speed, distance; /* of the last frame */
     int moved;              /* enough of the CDF moved */
-    int jumps;              /* in a row */
+    int jumps;              /* consecutive frames with a jump */
     int fades;
     double need, strength;
     double curve[256];
@@ -95,8 +88,8 @@ static void model_clip(double *hist, int black, int white, double clip)
     }
 }
 
-/* Mode stretch: a straight line over the codes of all but a few counts at each end, widened by
- * whole codes if it is steeper than the limit. */
+/* Mode stretch: a straight line over the used codes, less LEFT_OUT at each end. A line steeper than
+ * the limit is widened by whole codes. */
 static void model_line(const double *cdf, int black, int white, double clip, double counted,
                        double *target)
 {
@@ -213,7 +206,7 @@ static double model_epoch(Model *m, const double *cdf, int black, int begins, do
     return dt / m->age;
 }
 
-/* Mean and deviation of the codes in range, as shares of the range. */
+/* Mean and variance of the codes in range; the range has length 1. */
 typedef struct View {
     double mean, variance;
 } View;
@@ -236,8 +229,7 @@ static double model_need(View view)
     return 1 - fmin(model_rise(view.variance, 0.0132, 0.0306), model_rise(view.mean, 0.12, 0.25));
 }
 
-/* The share of the way to its goal that the curve goes at once, so that a picture that got lighter
- * keeps its mean output. */
+/* The alpha at which a picture that got lighter keeps its mean output. */
 static double model_rise_alpha(const Model *m, const double *cdf)
 {
     double past = 0, now = 0, goal = 0;
@@ -391,7 +383,7 @@ static void check_curve(const uint32_t *curve, const double *expected, double to
           value, expected[worst]);
 }
 
-/* Checks the strength; the model's curve then continues with the measured one. */
+/* Checks the strength. If it is adaptive, the model's curve uses the reported strength. */
 static void check_strength(Run *run)
 {
     const double tolerance = run->params.adaptive ? STRENGTH_TOLERANCE : 1.0 / 65536;
@@ -401,8 +393,7 @@ static void check_strength(Run *run)
                 run->params.adaptive ? run->stats.values.strength : run->model.strength);
 }
 
-/* Equalizes run->in and compares with the model. `dt`: seconds since the previous frame, as the
- * definition derives them from times and durations. */
+/* Equalizes run->in and compares with the model. `dt`: expected seconds after the last frame. */
 static void run_next(Run *run, int64_t time, int64_t duration, double dt, double tolerance)
 {
     LumeqFrame frame = frame_of(&run->in, &run->out, run->range, time);
@@ -437,8 +428,7 @@ BACKEND_TEST(targets)
     }
 }
 
-/* The replacements of divisions, at the values most likely to be off by one: multiples of the
- * divisor and their neighbours. */
+/* Tests the replacements of divisions near multiples of the divisor, where errors are likeliest. */
 TEST(divisions_are_exact)
 {
     CheckRandom random = check_random(2);
@@ -453,12 +443,11 @@ TEST(divisions_are_exact)
             wrong[0] += curve_floor(n, 1.0 / d) != q;
             wrong[1] += curve_quotient(n, d) != q;
         }
-        /* Counts, a share of d, times lengths of the range. */
         const uint32_t n = (uint32_t)(any % d) + (d > 1 && i % 2);
         const uint64_t m = (uint64_t)(1 + check_below(&random, 65535)) << 16;
         wrong[2] += curve_scale(n, curve_ratio(m, d)) != n * m / d;
         q = check_hash(random.seed, random.index++) % m;
-        const uint32_t least = (uint32_t)((q * d + m - 1) / m); /* of this quotient */
+        const uint32_t least = (uint32_t)((q * d + m - 1) / m); /* n with this quotient */
         wrong[2] += curve_scale(least, curve_ratio(m, d)) != least * m / d;
     }
     CHECK(!wrong[0] && !wrong[1] && !wrong[2], "wrong: %d products, %d quotients, %d fractions",
@@ -475,10 +464,6 @@ static void random_counts(uint32_t *hist, CheckRandom *random)
     hist[low] += !hist[low]; /* a picture has pixels */
 }
 
-/*
- * Random parameters for bits_are_those_of_plain_divisions, which compares a hash that was made with
- * the plain integer divisions that define the curve.
- */
 static CurveParams any_curve_params(CheckRandom *random, int *grew)
 {
     const int full = check_below(random, 2), clipped = check_below(random, 4);
@@ -516,7 +501,7 @@ static uint64_t hash_result(uint64_t hash, const CurveParams *p, const CurveResu
                      : check_fnv(hash, table->codes8, sizeof(table->codes8));
 }
 
-/* The samples of bars are the darkest ones: removing 6 of 18 takes all 5 in the first bin and 1 of
+/* Samples of bars count as the darkest ones: removing 6 of 18 takes all 5 in the first bin and 1 of
  * the 3 in the next. */
 TEST(bars_are_left_out)
 {
@@ -534,7 +519,8 @@ TEST(bars_are_left_out)
     }
 }
 
-TEST(bits_are_those_of_plain_divisions)
+/* The hash was made with the plain integer divisions that define the curve. */
+TEST(same_bits_as_plain_divisions)
 {
     static CurveResult results[2];
     static CurveTable table;
@@ -564,8 +550,8 @@ BACKEND_TEST(smoothing_follows_timestamps)
         {1000 * MS, 0, 0.04},                                  /* the first frame */
         {1040 * MS, 0, 0.04},       {1140 * MS, 40 * MS, 0.1}, /* timestamps win over durations */
         {1145 * MS, 0, 0.005},      {3145 * MS, 0, 2},
-        {3145 * MS, 20 * MS, 0.02}, /* not rising: the duration */
-        {3145 * MS, 0, 0.04},       /* duration unknown as well: 25 frames a second */
+        {3145 * MS, 20 * MS, 0.02}, /* the time did not rise */
+        {3145 * MS, 0, 0.04},       /* no duration either: 1/25 s */
         {2000 * MS, 30 * MS, 0.03}, /* backwards */
         {2100 * MS, 30 * MS, 0.1},  {LUMEQ_NO_TIME, 50 * MS, 0.05},
         {LUMEQ_NO_TIME, 0, 0.04},   {LUMEQ_NO_TIME, -5, 0.04},
@@ -612,9 +598,9 @@ BACKEND_TEST(strength_acts_at_once)
     }
 }
 
-/* Frames with nothing to equalize pull the curve towards the identity, at the usual pace. A frame
- * without samples in range has a distance of 0 and is no cut. The next frame's distance is then
- * measured from the last frame that had some. */
+/* Frames with nothing to equalize pull the curve towards the identity. A frame without samples in
+ * range has a distance of 0 and is no cut. The next frame's distance is then measured from the last
+ * frame with samples in range. */
 BACKEND_TEST(smoothing_towards_identity)
 {
     static const struct {
@@ -676,11 +662,12 @@ BACKEND_TEST(needs)
         params.clip = n % 3 * 1.5;
         FREED_BY(run_close) Run run = run_open(id, 256, (LumeqRange)(n % 2), &params);
         fill_around(&run.in, 40 + n / 2 % 12 * 6, 2 + n / 24 * 7);
-        run_at_25(&run, 0, params.clip > 0 ? 0.25 : TOLERANCE); /* 2^16 pixels */
+        /* Rounding the clip limit moves up to 64 of 2^16 pixels. */
+        run_at_25(&run, 0, params.clip > 0 ? 0.25 : TOLERANCE);
     }
 }
 
-/* In black frames, need and curve soon vanish. The picture after them begins a new epoch. */
+/* Black frames soon take the need to 0 and the curve to the identity. */
 BACKEND_TEST(black_needs_nothing)
 {
     LumeqParams params = full_strength;
@@ -701,8 +688,7 @@ BACKEND_TEST(black_needs_nothing)
     }
     run_close(&run);
 
-    /* From the start: black is not lifted, and the first picture after it gets its own curve at
-     * once. */
+    /* The film begins black. */
     params.scene_cut = 1;
     run = run_open(id, 128, LUMEQ_RANGE_LIMITED, &params);
     for (int n = 0; n < 3; n++) {

@@ -4,9 +4,8 @@
 #include "../check.h"
 #include "equalizer/rule/decay.h"
 
-#define TAU_END (INT64_C(1) << 42) /* the longest time constant is below */
+#define TAU_END (INT64_C(1) << 42) /* the longest time constant, plus 1 */
 
-/* Exact to 1 in the last place, as rounding may tip either way. */
 static void check_decay(int64_t step, int64_t tau)
 {
     const double exact = -expm1(-(double)step / (double)tau) * 65536;
@@ -15,7 +14,7 @@ static void check_decay(int64_t step, int64_t tau)
           (long long)tau, got, exact);
 }
 
-/* Computed with 40 digits, once. */
+/* Computed with 40 digits. */
 TEST(known_values)
 {
     static const struct {

@@ -1,7 +1,5 @@
-/*
- * Samples deeper than 8 bits: the curve against a model in double precision, written from its
- * definition; properties that are exact at any depth.
- */
+/* Samples deeper than 8 bits: the curve against a model in double precision, written from its
+ * definition. */
 #include <math.h>
 
 #include "../default_params.h"
@@ -38,7 +36,7 @@ static void deep_run(Film *f)
     check_stats_at(&f->stats, &f->in, &f->out, f->format.depth, f->format.shift, 0);
 }
 
-/* A picture in parts of the range: a bell around `middle`, 0..1, `wide` at its foot. */
+/* Fills with a bell around `middle`, `wide` at its foot; both are shares of the range. */
 static void fill_bell(const Film *f, double middle, double wide, uint64_t seed)
 {
     for (int i = 0; i < pixels_of(f); i++) {
@@ -56,8 +54,7 @@ typedef struct Model {
     int frames;
 } Model;
 
-/* Clips by cells of `width` bins, one for each 8-bit code: all bins of a cell lose the same share.
- */
+/* Clips cells of `width` bins, one for each 8-bit code. All bins of a cell lose the same share. */
 static void model_clip(double *hist, int bins, int width, int black, int white, double limit)
 {
     for (int round = 0; round < CLIP_ROUNDS; round++) {
@@ -127,11 +124,8 @@ static void check_model(const Model *m, const Film *f, double tolerance)
     CHECK(!falls, "depth %d: the curve falls at %d bins", f->format.depth, falls);
 }
 
-/*
- * Without a clip the target is off by one in Q16, and so is the strength. A limit is rounded down
- * to a whole count: this moves the sum of n bins by at most n / 4 counts. Each frame, smoothing
- * adds an error of half a Q16 unit of alpha and forgets a share alpha of the previous error.
- */
+/* Target and strength are off by one in Q16. Rounding the clip limit moves the sum of n bins by at
+ * most n / 4 counts. Over time, smoothing is off by half a Q16 unit, divided by alpha. */
 static double tolerance_of(const Film *f, const LumeqParams *params)
 {
     const double range = white_of(f) - black_of(f);
@@ -230,7 +224,7 @@ BACKEND_TEST(output_histograms)
         const int codes = 1 << fraction_of(f.format.depth);
         double mean = 0;
         memset(expected, 0, sizeof(expected));
-        for (int i = 0; i < pixels_of(&f); i++) /* the sixteen codes of a bin in a row */
+        for (int i = 0; i < pixels_of(&f); i++) /* all codes of a bin in turn */
             set_code(&f, i,
                      (int)(check_hash(5, (uint64_t)(i / 16)) % 60 + 700) * (last_of(&f) + 1) /
                              4096 +
@@ -292,7 +286,7 @@ static void shapes_change(LumeqBackendId id, LumeqMode mode)
             run_frame(eq, &first, &stats);
             const uint64_t hash = picture_hash(&fresh.out);
             deep_run(&fresh);
-            /* Filtered pictures are dithered by frame number, which may differ. */
+            /* Filtered pictures are dithered by frame number. */
             const int same = stats.values.filtered || hash == picture_hash(&fresh.out);
             CHECK(same && same_stats(&stats, &fresh.stats),
                   "depth %d, range %d, frame %d: depends on the previous format",

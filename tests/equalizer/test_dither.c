@@ -1,7 +1,5 @@
-/*
- * Ordered dither: the pattern; that its mean is the curve; and that it depends only on the place
- * and the frames since a reset.
- */
+/* Ordered dither: the mean of outputs is the curve, and the pattern depends only on the place and
+ * the frames since a reset. */
 #include <math.h>
 
 #include "../default_params.h"
@@ -12,7 +10,7 @@
 
 static const LumeqParams dithered = {.strength = 1, .dither = 1, .bars = LUMEQ_BARS_IGNORE};
 
-/* The index of a threshold, 0 to 63. Threshold i is the middle of the i-th 64th of a code. */
+/* The index of a threshold, 0 to 63. Threshold i is (4 i + 2) / 256 of a code. */
 static int threshold(int x, int y, int frame)
 {
     const uint32_t add = curve_dither((uint32_t)x, (uint32_t)y, (uint32_t)frame);
@@ -20,7 +18,7 @@ static int threshold(int x, int y, int frame)
     return (int)add / 4;
 }
 
-/* Each threshold occurs once in each square of a frame, and once in 64 frames at each place. */
+/* Each threshold occurs once in each frame's pattern, and once in 64 frames at each place. */
 TEST(each_threshold_once)
 {
     for (int frame = -3; frame < THRESHOLDS; frame++) {
@@ -37,7 +35,7 @@ TEST(each_threshold_once)
     }
 }
 
-/* Codes 60..139 of 8 bits, with all codes between them at other depths; most are in the middle. */
+/* All codes between 60 and 139, in 8-bit codes; most are in the middle. */
 static void fill_dull(const Film *f)
 {
     const int unit = 1 << (f->format.depth - 8);

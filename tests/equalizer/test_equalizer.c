@@ -20,9 +20,9 @@ typedef struct Step {
     Picture picture;
     uint64_t seed;
     int width, height;
-    int padding_in, padding_out; /* of each row; negative: bottom up */
-    int offset_in, offset_out;
-    int depth, shift; /* paddings and offsets are in samples */
+    int padding_in, padding_out; /* of each row, in samples; negative: bottom up */
+    int offset_in, offset_out;   /* in samples */
+    int depth, shift;
     ChromaShape shape;
     int luma_only; /* the output has no chroma */
     LumeqRange range;
@@ -57,7 +57,7 @@ static void free_pictures(Pictures *p)
     }
 }
 
-/* Planes that are written. */
+/* The number of planes that are written. */
 static int planes_out(const Step *step)
 {
     return step->measure ? 0 : step->luma_only ? 1 : 1 + step->shape.planes;
@@ -81,7 +81,7 @@ static LumeqFrame step_open(const Step *step, Pictures *p)
     return frame;
 }
 
-/* Luma over saturated colours may be lower than the curve. */
+/* True if luma over saturated colours may be lower than the curve. */
 static int is_bounded(const Step *step)
 {
     return planes_out(step) > 1 && step->params.chroma == LUMEQ_CHROMA_SCALE;
@@ -114,7 +114,7 @@ static void step_close(const Step *step, Pictures *p, Result *result)
     free_pictures(p);
 }
 
-/* Alone: no other frame is in flight. */
+/* Runs a step while no other frame is in flight. */
 static void run_step(LumeqEqualizer *eq, const Step *step, Result *result)
 {
     Pictures p;
@@ -127,7 +127,7 @@ static void run_step(LumeqEqualizer *eq, const Step *step, Result *result)
     step_close(step, &p, result);
 }
 
-/* Keeps all slots in flight while parameters change and resets happen. */
+/* Keeps all slots in use while parameters change and resets happen. */
 static void run_full(LumeqEqualizer *eq, const Step *steps, int count, Result *results)
 {
     Pictures pictures[MAX_IN_FLIGHT];
@@ -169,7 +169,7 @@ static void run_full(LumeqEqualizer *eq, const Step *steps, int count, Result *r
         CHECK(same_stats(&(a)->stats, &(b)->stats), __VA_ARGS__);                                  \
     } while (0)
 
-/* A scene that drifts, with cuts in it; gray. */
+/* Frame `n` of a gray film that changes slowly and has cuts. */
 static Step scene(int n)
 {
     static const Picture pictures[] = {PICTURE_DARK, PICTURE_DIAGONAL, PICTURE_TWO_LEVEL};
@@ -199,7 +199,7 @@ static LumeqParams any_params(CheckRandom *random)
                                       LUMEQ_MODE_OFF,    LUMEQ_MODE_STRETCH, LUMEQ_MODE_HAZE,
                                       LUMEQ_MODE_HAZE};
     const LumeqMode mode = modes[check_below(random, 10)];
-    const int usual = check_below(random, 2); /* keeps the tiles, so that their history counts */
+    const int usual = check_below(random, 2); /* fixed tiles, so that they have a history */
     return (LumeqParams){
         .mode = mode,
         .reference =
@@ -240,7 +240,7 @@ static void any_chroma(Step *step, CheckRandom *random)
     step->luma_only = !check_below(random, 5);
 }
 
-/* Steps of every kind, from any size and layout to any time and setting. */
+/* Random sizes, layouts, times and settings. */
 static void any_steps(Step *steps, int count, CheckRandom *random)
 {
     static const int sizes[][2] = {{1, 1},   {1, 300}, {300, 1},  {97, 61},  {16, 16},
@@ -303,7 +303,7 @@ BACKEND_TEST(destroy)
     lumeq_destroy(&eq);
     CHECK(!eq, "the pointer is not set to NULL");
 
-    /* Destroys it with frames in flight. */
+    /* with a frame in flight */
     const Step step = scene(0);
     Pictures p;
     const LumeqFrame frame = step_open(&step, &p);
@@ -368,8 +368,8 @@ BACKEND_TEST(order)
             free_pictures(&p[n]);
         }
         const int end = round ? LUMEQ_ERR_END : LUMEQ_ERR_AGAIN;
-        CHECK(lumeq_receive(eq, NULL, NULL) == end, "no END after the last frame");
-        CHECK(lumeq_receive(eq, NULL, NULL) == end, "and again");
+        CHECK(lumeq_receive(eq, NULL, NULL) == end, "not %d after the last frame", end);
+        CHECK(lumeq_receive(eq, NULL, NULL) == end, "not %d the second time", end);
 
         Result result;
         run_step(eq, &step, &result); /* a new frame ends the state END */
@@ -379,9 +379,8 @@ BACKEND_TEST(order)
           "no END after a flush with nothing in flight");
 }
 
-/* Frames in flight keep their parameters and history: resets, new parameters and a flush do not
- * affect them. */
-BACKEND_TEST(full_slots_are_as_one_by_one)
+/* Resets, new parameters and a flush do not affect frames in flight. */
+BACKEND_TEST(full_slots_equal_single_frames)
 {
     enum { COUNT = 40, FLUSHED = 13 };
     static Step steps[COUNT];
@@ -390,7 +389,7 @@ BACKEND_TEST(full_slots_are_as_one_by_one)
     any_steps(steps, COUNT, &random);
     LumeqEqualizer *eq = must_open(id, 2), *other = must_open(id, 2);
     run_full(eq, steps, FLUSHED, results);
-    CHECK(lumeq_receive(eq, NULL, NULL) == LUMEQ_ERR_END, "flushed");
+    CHECK(lumeq_receive(eq, NULL, NULL) == LUMEQ_ERR_END, "no END after a flush");
     run_full(eq, steps + FLUSHED, COUNT - FLUSHED, results + FLUSHED);
     for (int n = 0; n < COUNT; n++) {
         Result expected;
@@ -478,7 +477,7 @@ static void letterbox(const CheckRect *rect, int bar)
             memset(check_row(rect, y), 16, (size_t)rect->width);
 }
 
-/* One frame of a letterboxed film, submitted and not received. */
+/* Submits one frame of a letterboxed film. */
 static void submit_letterboxed(LumeqEqualizer *eq, int n, int bar, Pictures *p)
 {
     Step step = scene(n);
@@ -515,7 +514,7 @@ BACKEND_TEST(reset_in_flight)
     lumeq_destroy(&fresh);
 }
 
-/* Neither the number of threads nor the layout in memory matters. */
+/* Neither the number of threads nor the layout in memory changes a bit. */
 TEST(threads)
 {
     static const int counts[] = {1, 2, 3, 7, 256};
@@ -622,7 +621,7 @@ static void *use_host_memory(void *arg)
     return NULL;
 }
 
-/* Any thread may allocate host memory, also while frames are computed, and frames may be in it. */
+/* Any thread may allocate host memory while frames are computed. Frames may be in host memory. */
 BACKEND_TEST(host_memory)
 {
     LumeqEqualizer *eq = must_open(id, 2), *other = must_open(id, 2);

@@ -1,7 +1,5 @@
-/*
- * Objects in a process that was forked after their use: they work there with the same bits, also if
- * other threads were in a call, and can be destroyed.
- */
+/* A forked child inherits objects that were in use. They give the same bits there and can be
+ * destroyed, even if other threads were in a call during the fork. */
 #include <pthread.h>
 #include <signal.h>
 #include <stdbool.h>
@@ -36,7 +34,7 @@ static void close_objects(Objects *o)
     check_rect_free(&o->in);
 }
 
-/* A new output of the next frame. */
+/* Equalizes the next frame into a new output. */
 static CheckRect equalize(Objects *o)
 {
     const CheckRect out = check_rect(WIDTH, HEIGHT, WIDTH, 0, 0);
@@ -45,7 +43,7 @@ static CheckRect equalize(Objects *o)
     return out;
 }
 
-/* A new output, in three steps. */
+/* Measures a frame and applies its curve to a new output. */
 static CheckRect take_steps(Objects *o)
 {
     const CheckRect out = check_rect(WIDTH, HEIGHT, WIDTH, 0, 0);
@@ -160,7 +158,7 @@ static void *be_busy(void *arg)
     return NULL;
 }
 
-/* A context works in the child although threads of the parent hold its lock. */
+/* A context works in the child even if threads of the parent hold its lock. */
 TEST(fork_during_calls)
 {
 #ifdef __SANITIZE_ADDRESS__

@@ -24,7 +24,8 @@ typedef struct Flight {
     struct Flight *next;
     LumeqMeasureJob job;
     LumeqFlight to;
-    int written, landed; /* its output's copy is queued; the library has received the frame */
+    int written; /* the output's copy is queued */
+    int landed;  /* the library has received the frame */
 } Flight;
 
 typedef struct FakeDevice {
@@ -43,8 +44,8 @@ static int in_flight(const FakeDevice *fake)
 static int calls_until_loss; /* calls of any kind that still succeed */
 static int lost;
 static int refusal; /* if not 0: error of a device that is not lost, but takes no more frames */
-static int deep;    /* frames are of 10 bits, later of 14, not of 8 */
-static enum { GLOBAL, CLAHE, BOTH, MODES } mode; /* of the frames */
+static int deep;    /* 1: frames have 10 bits, later 14; 0: 8 */
+static enum { GLOBAL, CLAHE, BOTH, MODES } mode;
 
 static int open_fake(void *priv, const LumeqConfig *config, char *text, size_t size)
 {
@@ -87,7 +88,7 @@ static int try_taking(FakeDevice *fake)
     return refusal ? refusal : LUMEQ_ERR_GPU;
 }
 
-/* The same for calls that only fail if the device is lost. */
+/* Fails only if the device is lost. */
 static int try_call(FakeDevice *fake)
 {
     return refusal ? 0 : try_taking(fake);
@@ -210,7 +211,7 @@ typedef struct Run {
     uint8_t in[FRAMES][SIZE], out[FRAMES][SIZE];
     FrameStats stats[FRAMES];
     uint8_t spare[SIZE];
-    int on_device;         /* some outputs are in device memory, while that is allowed */
+    int on_device;         /* some outputs are in device memory until the loss */
     int unwritten[FRAMES]; /* frames that were returned measured instead of written */
     int received;
 } Run;
@@ -354,7 +355,7 @@ static void play(LumeqBackendId id, Run *run)
     lumeq_destroy(&eq);
 }
 
-/* `b` is the one that lost its GPU. */
+/* `b`: the run that lost its GPU. */
 static void compare(const Run *a, const Run *b, int call)
 {
     int unwritten = 0;
@@ -391,7 +392,7 @@ static void lose_at_any_call(int on_device)
         compare(&expected, &run, call);
         call++;
     } while (lost);
-    CHECK(call > (refusal ? 1 : 2) * FRAMES, "only %d calls could lose it", call);
+    CHECK(call > (refusal ? 1 : 2) * FRAMES, "only %d calls could lose the GPU", call);
 }
 
 static void lose_in_any_mode(int on_device)
@@ -516,7 +517,7 @@ TEST(no_memory_on_the_gpu)
     }
 }
 
-/* A frame whose input only the GPU has is lost with the GPU, and does not affect other frames. */
+/* If only the GPU has a frame's input, that frame is lost with the GPU. Other frames are not. */
 TEST(input_on_the_device_is_lost)
 {
     static Run run;

@@ -1,10 +1,8 @@
-/*
- * The CPU's histograms of pictures with special code paths: many samples, few codes, and so many of
- * one code that counters overflow.
- */
+/* The CPU's histograms in special code paths: large pictures, few codes, and counters that
+ * overflow. */
 #include "variants.h"
 
-/* More of one code than 8 or 16 bits can count, in one row and in all. */
+/* More samples of one code than 8 or 16 bits can count, in one row and in the picture. */
 VARIANT_TEST(large_counts)
 {
     static const struct {
@@ -60,8 +58,8 @@ VARIANT_TEST(meetings_of_two_codes)
                 check_two_codes(name, kernels, code, (code + ways[i]) & 255, 4096 + more);
 }
 
-/* Random codes, then rows of two distant codes, then random codes again: after many rows in which
- * no counter overflows, those of a pair overflow, or those of a single code just fill up. */
+/* Rows of two distant codes, after random rows or before them, so that counters overflow or just
+ * fill up. */
 VARIANT_TEST(crowds)
 {
     static const struct {
@@ -78,7 +76,7 @@ VARIANT_TEST(crowds)
     }
 }
 
-/* One pair 250 to 260 times among others: around the maximum of a byte. */
+/* One pair of codes occurs 250 to 260 times: around the maximum of a byte. */
 VARIANT_TEST(full_counters)
 {
     const CurveParams p = params_of(formats[0], LUMEQ_RANGE_FULL);
@@ -105,7 +103,7 @@ static void fill_codes(const CheckRect *rect, int first, int span, CheckRandom *
             check_row(rect, y)[x] = (uint8_t)(first + check_below(random, span));
 }
 
-/* Every number of neighbouring codes at every place, and the last of them at least once. */
+/* 1 to 90 neighbouring codes. The last of them occurs at least once. */
 VARIANT_TEST(few_codes)
 {
     const CurveParams p = params_of(formats[0], LUMEQ_RANGE_FULL);
@@ -121,7 +119,7 @@ VARIANT_TEST(few_codes)
         }
 }
 
-/* Areas of few codes, of one and of many, side by side and on top of each other. */
+/* Overlapping areas of one, few or many codes. */
 VARIANT_TEST(patchwork)
 {
     const CurveParams p = params_of(formats[0], LUMEQ_RANGE_FULL);
@@ -155,7 +153,7 @@ VARIANT_TEST(nearly_flat)
     }
 }
 
-/* Codes of any depth in 256 bins, as tiles are counted. */
+/* Tiles count codes of any depth in 256 bins. */
 VARIANT_TEST(tile_bins)
 {
     CheckRandom random = check_random(7);
@@ -171,8 +169,8 @@ VARIANT_TEST(tile_bins)
     }
 }
 
-/* Samples up to `span` above a code that changes slowly or jumps now and then; some are above the
- * last code, with any bits below the codes. */
+/* Codes less than `span` above a code that changes slowly or jumps now and then. Some are above the
+ * last code. Bits below the codes are random. */
 static void fill_slowly(const CheckRect *rect, const CurveParams *p, int span, CheckRandom *random)
 {
     const int codes = 1 << p->depth, low = (1 << p->shift) - 1, most = (65536 >> p->shift) - span;
@@ -190,8 +188,8 @@ static void fill_slowly(const CheckRect *rect, const CurveParams *p, int span, C
     }
 }
 
-/* Neighbouring samples that differ just little enough to be counted in pairs, or just too much, in
- * pictures just large enough for pairs, or just too small; in all bins, and in the 256 of tiles. */
+/* Similar neighbours in large pictures are counted in pairs. Differences and sizes here lie around
+ * the limits for pairs. */
 VARIANT_TEST(close_neighbours)
 {
     static const struct {

@@ -1,7 +1,6 @@
 /*
- * The CPU's kernels for luma: each variant against plain loops, with every depth, every width up to
- * a few vectors, every alignment and strides of both signs, with guard bytes around the output and
- * inaccessible pages around the input.
+ * The CPU's kernels for luma against plain loops, with all depths, small widths, alignments and
+ * signs of strides. Guard bytes and inaccessible pages reveal accesses outside a picture.
  */
 #include <sys/mman.h>
 #include <unistd.h>
@@ -88,7 +87,6 @@ static void check_apply(const char *name, const LumeqKernels *kernels, const Che
           name, src->width, src->height, src->stride, dst->stride);
 }
 
-/* Every other time with dither. */
 static CurveParams any_params_of(Format format, CheckRandom *random)
 {
     CurveParams p = params_of(format, LUMEQ_RANGE_FULL);
@@ -136,7 +134,6 @@ VARIANT_TEST(large_rectangles)
                         check_below(&random, 64), &random);
 }
 
-/* Large and aligned enough for stores past the caches. */
 VARIANT_TEST(larger_than_caches)
 {
     static CurveTable table;
@@ -153,7 +150,6 @@ VARIANT_TEST(larger_than_caches)
         }
 }
 
-/* Every picture with every table and format, so that no pair is left to chance. */
 VARIANT_TEST(pictures_and_tables)
 {
     static CurveTable table;
@@ -182,7 +178,7 @@ static void fill_between(uint8_t *samples, int count, int first, int last, Check
     samples[check_below(random, 3) ? check_below(random, count) : count - 1] = (uint8_t)last;
 }
 
-/* Rows in pieces with different ranges of codes, which span any parts of the table. */
+/* Rows in pieces with different ranges of codes. */
 VARIANT_TEST(codes_between)
 {
     static CurveTable table;
@@ -232,8 +228,7 @@ static void check_at_pages(const char *name, const LumeqKernels *kernels, uint8_
           "%s: last sample of width %d, depth %d", name, width, p->depth);
 }
 
-/* A picture between two inaccessible pages, at the end or at the start of the space between:
- * kernels must not read or write beyond. */
+/* A picture at the start or end of the page between two inaccessible pages. */
 VARIANT_TEST(nothing_beyond_is_touched)
 {
     static CurveTable table;

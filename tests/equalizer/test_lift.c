@@ -14,7 +14,7 @@
 #define CODES 256
 #define MS INT64_C(1000000)
 
-/* As make_vectors.py makes them. */
+/* Adds a part to a histogram, as in make_vectors.py. */
 static void add_part(uint32_t counts[CODES], const int part[4])
 {
     const int place = part[1], width = part[2], weight = part[3];
@@ -193,7 +193,7 @@ static void video_frame(Video *v)
     v->started = 1;
 }
 
-/* A scene: a ramp over `width` codes from `dark` on, with some noise, times `light`. */
+/* A ramp over `width` codes from `dark` on, times `light`, plus noise. */
 static void paint(Video *v, double dark, double width, double light, int noise, CheckRandom *random)
 {
     for (int i = 0; i < WIDTH * HEIGHT; i++) {
@@ -249,7 +249,7 @@ TEST(passing_cars)
 /* A dark picture of noise, whose mean must not rise by more than `most` codes. */
 typedef struct Lens {
     int dark, width, noise[2]; /* noise: before frame 50, and from then on */
-    int awaits;                /* await_noise: the noise is not known at first */
+    int awaits;                /* await_noise */
     int frames, most;
 } Lens;
 
@@ -283,8 +283,8 @@ TEST(covered_lens)
     }
 }
 
-/* Nights are lifted from the first frame on, except for the darkest, which wait for a measurement
- * of noise. From the third frame on, light stays constant. */
+/* Night scenes are lifted from the first frame on; only the darkest wait for a measured noise.
+ * After the third frame, light stays nearly constant. */
 TEST(light_is_soon_still)
 {
     LumeqParams live = DEFAULT_PARAMS;
@@ -347,7 +347,7 @@ TEST(fades)
     }
 }
 
-/* A film that begins within a fade: light gets no higher than that of the scene. */
+/* A film that begins within a fade: light does not overshoot. */
 TEST(begins_within_a_fade)
 {
     static const double scenes[][2] = {{18, 40}, {30, 60}, {40, 120}};
@@ -385,8 +385,8 @@ TEST(noise_is_soon_known)
     video_close(v);
 }
 
-/* A given strength turns off the default lift. Without a lift, strength AUTO is 0.8, adaptive;
- * tiles have no lift. */
+/* A given strength turns off the default lift. Tiles have no lift. Without a lift, strength AUTO is
+ * 0.8, adaptive. */
 TEST(without_lift)
 {
     LumeqParams wins = DEFAULT_PARAMS, no_lift = DEFAULT_PARAMS, adaptive = DEFAULT_PARAMS;
@@ -446,7 +446,7 @@ TEST(denoise)
     CHECK(lift[0] > lift[1] && lift[1] > lift[2] && lift[2] > 1, "lifted %.2f, %.2f, %.2f times",
           lift[0], lift[1], lift[2]);
     CHECK(noise[0] / lift[0] < 0.7 * noise[2] / lift[2] && noise[1] / lift[1] < noise[2] / lift[2],
-          "noise by the lift: %.0f, %.0f, %.0f", noise[0] / lift[0], noise[1] / lift[1],
+          "noise / lift: %.0f, %.0f, %.0f", noise[0] / lift[0], noise[1] / lift[1],
           noise[2] / lift[2]);
 }
 

@@ -90,7 +90,6 @@ static void lift_put(const LiftFrame *frame, int component, int x, int y, int co
     memcpy(lift_place(frame, component, x, y), &sample, frame->image.depth > 8 ? 2 : 1);
 }
 
-/* Draws all components by lift_draw(). */
 static void lift_draw_frame(const LiftForm *f, const LiftFrame *frame, int kind, int noise,
                             int seed)
 {
@@ -104,7 +103,6 @@ static void lift_draw_frame(const LiftForm *f, const LiftFrame *frame, int kind,
     free(codes);
 }
 
-/* Hashes the codes. */
 static uint32_t hash_plane(const LiftForm *f, const LiftFrame *p, int plane)
 {
     uint64_t hash = CHECK_FNV_START;
@@ -116,7 +114,7 @@ static uint32_t hash_plane(const LiftForm *f, const LiftFrame *p, int plane)
     return (uint32_t)hash;
 }
 
-/* Filters in two bands. The filter's memory begins with arbitrary content. */
+/* Filters in two bands, in memory with arbitrary content. */
 static void lift_in_bands(const LiftedPicture *lifted, int split)
 {
     const size_t size = (lumeq_lift_memory(lifted) + 63) / 64 * 64;
@@ -141,7 +139,6 @@ typedef struct Trial {
     LiftedPicture lifted;
 } Trial;
 
-/* The caller then fills the table. */
 static Trial *open_trial(const LiftForm *form, LumeqRange range, CheckRandom *random)
 {
     Trial *t = calloc(1, sizeof(*t));
@@ -179,13 +176,13 @@ static void close_trial(Trial **t)
 }
 
 static void check_vector(const char *name, const LumeqKernels *kernels, const LiftVector *v,
-                         int turns, int split)
+                         int interleaved, int split)
 {
     const LiftForm form = {v->width,
                            v->height,
                            v->depth,
-                           turns && v->depth > 8 ? 16 - v->depth : 0,
-                           {turns ? 1 : 2, v->sub_x, v->sub_y}};
+                           interleaved && v->depth > 8 ? 16 - v->depth : 0,
+                           {interleaved ? 1 : 2, v->sub_x, v->sub_y}};
     FREED_BY(close_trial) Trial *t = open_trial(&form, LUMEQ_RANGE_LIMITED, NULL);
     uint32_t nodes[LIFT_CODES];
     t->params.frame = (uint32_t)v->frame;
@@ -199,24 +196,24 @@ static void check_vector(const char *name, const LumeqKernels *kernels, const Li
         const uint32_t hash = hash_plane(&form, &t->out, i);
         CHECK(hash == v->hash[i],
               "%s: plane %d of kind %d, %dx%d, rows %d, lift %d, noise %d, past %d, depth %d, "
-              "%d %d, turns %d, split %d: %08x",
+              "%d %d, interleaved %d, split %d: %08x",
               name, i, v->kind, v->width, v->height, v->rows, v->lift, v->noise, v->past, v->depth,
-              v->sub_x, v->sub_y, turns, split, hash);
+              v->sub_x, v->sub_y, interleaved, split, hash);
     }
 }
 
 VARIANT_TEST(model)
 {
     for (int i = 0; i < COUNT(lift_vectors); i++)
-        for (int turns = 0; turns < 2; turns++)
-            check_vector(name, kernels, &lift_vectors[i], turns, (i + turns) % 5);
+        for (int interleaved = 0; interleaved < 2; interleaved++)
+            check_vector(name, kernels, &lift_vectors[i], interleaved, (i + interleaved) % 5);
 }
 
 static LiftForm any_form(CheckRandom *random)
 {
     const Format format = formats[check_below(random, FORMATS)];
     static const int widths[] = {70, 70,  70,  70,
-                                 70, 400, 400, 2500}; /* larger than the kernels' lookahead */
+                                 70, 400, 400, 2500}; /* wider than the prefetch distance */
     const int width = 1 + check_below(random, widths[check_below(random, COUNT(widths))]);
     return (LiftForm){
         .width = width,
@@ -226,7 +223,6 @@ static LiftForm any_form(CheckRandom *random)
         .shape = {1 + check_below(random, 2), check_below(random, 3), check_below(random, 3)}};
 }
 
-/* One filter in plain C and in the variant. */
 static void compare(const char *name, const LumeqKernels *kernels, CheckRandom *random)
 {
     const LiftForm form = any_form(random);
@@ -245,7 +241,7 @@ static void compare(const char *name, const LumeqKernels *kernels, CheckRandom *
     for (int i = 0; i <= form.shape.planes; i++) {
         CHECK(check_rect_equal(&t->out.rect[i], &expected.rect[i]),
               "%s: plane %d of kind %d, %dx%d, rows %d, noise %d, past %d, depth %d, shift %d, "
-              "%d %d, turns %d",
+              "%d %d, interleaved %d",
               name, i, kind, form.width, form.height, t->lifted.frame_rows, noise,
               t->lifted.past_count, form.depth, form.shift, form.shape.x, form.shape.y,
               form.shape.planes == 1);
@@ -416,7 +412,7 @@ static int count_wrong_bars(const Scene *s, const Whole *w)
     return wrong;
 }
 
-/* Unfiltered planes have the same bits as without the filter. */
+/* Planes that are not filtered are as if the filter were off. */
 static void check_unfiltered(const Scene *s, const Whole *w)
 {
     Scene *plain = open_scene(w);
@@ -590,7 +586,7 @@ TEST(grain_stays_above_black)
     }
     LumeqFrame frame = {.size = sizeof(frame), .in = film_image(film), .out = film_image(out)};
     CHECK(lumeq_create(&eq, &config, NULL, 0) == 0 && lumeq_process(eq, &frame, &stats) == 0,
-          "it is refused");
+          "the frame is refused");
     CHECK(stats.filtered && stats.lift > 2, "lifted by %g", stats.lift);
     int lost = 0, specks = 0;
     for (int i = 0; i < FILM_SIZE; i++) {

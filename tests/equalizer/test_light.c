@@ -1,7 +1,4 @@
-/*
- * Manual brightness and gamma against their definition in long doubles, and in each mode, live and
- * planned.
- */
+/* Manual brightness and gamma: against their definition, and in each mode, live and planned. */
 #include <math.h>
 
 #include "../check.h"
@@ -104,7 +101,7 @@ TEST(none)
     CHECK(!light_is_on(&p.light), "the reference has brightness or gamma");
 }
 
-/* With a limit, a node is at least (or at most) its own code, and otherwise unchanged. */
+/* LIGHTEN: no output is below its input code. DARKEN: no output is above its input code. */
 TEST(limits)
 {
     for (int depth = 8; depth <= 16; depth += 4) {
@@ -140,7 +137,8 @@ static LumeqImage draw(Content content)
         .plane = {inputs}, .stride = {WIDTH}, .width = WIDTH, .height = HEIGHT, .depth = 8};
 }
 
-/* Equalizes a still video, live or planned with lookahead, for its curve and output. */
+/* Equalizes a still video, live or planned with lookahead. `got` and `outputs` get its last frame.
+ */
 static void run(const LumeqParams *params, Content content, int planned, FrameStats *got)
 {
     FREED_BY(lumeq_context_destroy) LumeqContext *context = NULL;
@@ -170,12 +168,12 @@ static const struct {
     double brightness, gamma;
 } lights[] = {{0, 1.3}, {0.4, 1}, {-0.3, 0.6}, {1, 10}};
 
-/* The curve is only brightness and gamma. */
+/* Checks that the curve is only brightness and gamma. */
 static void check_alone(const LumeqParams *params, Content content, int planned, const char *what)
 {
     static FrameStats got;
     const CurveParams p = curve_of(params, 8, 0);
-    /* Tiles have 8 fraction bits, and so has the lift rule, which amplifies the rounding. */
+    /* Tiles and the lift rule have 8 fraction bits. The lift rule amplifies the rounding. */
     const int fine = params->mode == LUMEQ_MODE_CLAHE || (params->lift && planned) ? 1024 : 0;
     run(params, content, planned, &got);
     for (int i = 16; i <= 235; i++)
@@ -274,7 +272,7 @@ TEST(lifted)
         int same = 1, rises = 1;
         for (int i = 17; i <= 235; i++)
             rises &= got.curve[i] >= got.curve[i - 1];
-        CHECK(rises && got.curve[16] == 16 << 16 && got.curve[235] <= 235 << 16, "it falls");
+        CHECK(rises && got.curve[16] == 16 << 16 && got.curve[235] <= 235 << 16, "the curve falls");
         CHECK(lighter ? got.values.mean_out > plain.values.mean_out + 5
                       : got.values.mean_out < plain.values.mean_out - 1,
               "%g, %g: %g, without it %g", lights[k].brightness, lights[k].gamma,

@@ -36,10 +36,10 @@ static double bell(uint64_t seed, uint64_t index)
     double sum = 0;
     for (int i = 0; i < 4; i++)
         sum += (double)(r >> (16 * i) & 65535) / 65535 - 0.5;
-    return sum * 1.7320508; /* four of a deviation of 1 / sqrt(12) each */
+    return sum * 1.7320508; /* four terms with a deviation of 1 / sqrt(12) */
 }
 
-/* Pixel i's bell(), the same in all scenes: computing it each time would take half of the test. */
+/* Pixel i's bell(), the same in all scenes. The table halves the time of the test. */
 static double own_of(int i)
 {
     static double all[PIXELS];
@@ -146,7 +146,7 @@ static Film film_of(LumeqBackendId id, const Scene *scene, int lift)
     return f;
 }
 
-/* The lift takes a bright picture without dark parts for hazy, and darkens it. */
+/* Lift darkens bright pictures without dark parts, as if they were hazy. */
 BACKEND_TEST(good_pictures_stay)
 {
     for (int n = 0; n < 2 * COUNT(good); n++) {
@@ -164,7 +164,7 @@ BACKEND_TEST(good_pictures_stay)
     }
 }
 
-/* With lift, lighter pictures gain less contrast, since more would only show blocks and noise. */
+/* With lift, lighter pictures gain less contrast. */
 BACKEND_TEST(dull_pictures_gain)
 {
     for (int n = 0; n < 2 * COUNT(dull); n++) {
@@ -180,7 +180,7 @@ BACKEND_TEST(dull_pictures_gain)
     }
 }
 
-/* The steepest slope of the darkest quarter, as it is defined. */
+/* The steepest slope in the darkest quarter of the range. */
 static double steepest(const uint32_t *curve)
 {
     double most = 0;
@@ -211,7 +211,7 @@ BACKEND_TEST(noise_gain_is_limited)
     }
 }
 
-/* A still picture with grain: mean increase of the light's changes over frames. */
+/* Flicker: mean change of mean_out - mean_in from frame to frame, in a still picture with grain. */
 BACKEND_TEST(grain_does_not_flicker)
 {
     static const Scene scenes[] = {{BELL, 110, 12, 2},  {BELL, 45, 8, 3},
@@ -277,7 +277,7 @@ static void check_flash(LumeqBackendId id, const Scene *scene, double lighter, d
           scene->mean, lighter, apart, f.stats.values.mean_out - before);
 }
 
-/* At least 15 codes, as in a wide histogram a smaller change is not a change of scene. */
+/* The flashes have at least 15 codes: less is no scene change if the histogram is wide. */
 BACKEND_TEST(flash_leaves_no_trail)
 {
     static const double flashes[] = {15, 17, 20, 25, 26, 27, 30, 50, 80, 110};
@@ -321,8 +321,8 @@ BACKEND_TEST(a_part_does_not_move_the_rest)
 
 enum { FADE = 25, BLACK = 12 };
 
-/* The next frame of a fade down or up: light is monotone, and its steps are limited by the curve's
- * steepest slope plus about a code. */
+/* The next frame of a fade down or up: light is monotone. Its step is at most STEEPEST times the
+ * input's, plus 1.5 codes. */
 static void check_fade(Film *f, const Scene *scene, double light, int down)
 {
     const double most = STEEPEST;
@@ -337,7 +337,7 @@ static void check_fade(Film *f, const Scene *scene, double light, int down)
     CHECK(!f->stats.values.scene_cut, "mean %g at %.2f: taken for a cut", scene->mean, light);
 }
 
-/* To black in a second, black for half of one, and back. */
+/* Fades to black in a second, stays black for half a second, and back. */
 BACKEND_TEST(fades_are_smooth)
 {
     static const Scene scenes[] = {{BELL, 110, 14, 0},  {BELL, 60, 10, 0},

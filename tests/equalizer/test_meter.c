@@ -1,7 +1,4 @@
-/*
- * The metered region. The expected results are those of a picture that consists only of the region:
- * counted by hand, and by the library without a meter.
- */
+/* The metered region: results are those of a picture that consists only of the region. */
 #include "../check.h"
 #include "all_stats.h"
 #include "lumeq/lumeq.h"
@@ -31,7 +28,7 @@ static void draw(Picture *p, int depth, int frame, int bars)
         }
 }
 
-/* Writes a part of the picture to `memory`, with as many bytes a sample as the depth needs. */
+/* Writes a part of the picture to `memory`. */
 static LumeqImage image_of(const Picture *p, LumeqRect part, uint8_t *memory)
 {
     const int size = p->depth > 8 ? 2 : 1;
@@ -82,7 +79,6 @@ static LumeqEqualizer *open_with(const LumeqParams *params)
 
 static const LumeqRect everything = {0, 0, WIDTH, HEIGHT};
 
-/* The curve of the region equals that of a picture of the region alone. */
 static void check_part(LumeqRect meter, LumeqRect part, int depth)
 {
     static Picture picture;
@@ -131,7 +127,7 @@ TEST(parts)
             check_part(cases[i].meter, cases[i].part, depth);
 }
 
-/* Only bars within the region are excluded from it. */
+/* Samples of bars within the region do not count. */
 TEST(bars_within)
 {
     static Picture picture;

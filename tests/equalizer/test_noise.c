@@ -1,7 +1,5 @@
-/*
- * The noise of a picture, and its haze. Noise: sums of blocks by every variant of the kernels, the
- * evaluation of counts, and the library as a whole, against noise of a known deviation.
- */
+/* Measured noise and haze: the kernels' sums of blocks, the evaluation of counts, and the whole
+ * library on noise of known deviation. */
 #include "equalizer/measure.h"
 #include "layouts.h"
 #include "variants.h"
@@ -59,7 +57,7 @@ VARIANT_TEST(sums)
             check_apart(name, kernels, columns, formats[check_below(&random, FORMATS)], &random);
 }
 
-/* Rows are spread over the picture, and there are enough of them. */
+/* Rows are spread over the picture. */
 TEST(rows)
 {
     static const struct {
@@ -97,7 +95,8 @@ TEST(blocks_by_hand)
         {18 * 256, 18 * 256, 20, 2, 2, 1},
         {19 * 256, 19 * 256, 28, 3, 4, 1},
         {20 * 256, 20 * 256, 32, 4, 5, 1},
-        {235 * 256, 235 * 256, 256, 15, 17, 1}, /* 438 half codes above black, from 384 on 15 */
+        {235 * 256, 235 * 256, 256, 15, 17,
+         1}, /* 438 half codes above black; level 15 begins at 384 */
         {255 * 256, 255 * 256, 65280, 15, 31, 1},
         {40 * 256, 40 * 256 + 38, 0, 9, 0, 1}, /* still: means up to 0.15 codes apart ... */
         {40 * 256, 40 * 256 + 39, 0, 9, 0, 0},
@@ -138,7 +137,7 @@ TEST(quartiles_by_hand)
     p.still[5][13] = 24; /* of 40, 8 lie before the bin that has the 10th */
     CHECK(noise_of(&p) == 68 * 234 / 256, "2 of 8 into its bin: %u", noise_of(&p));
     p.repeated = 81;
-    CHECK(noise_of(&p) != NOISE_UNKNOWN, "one block has changed");
+    CHECK(noise_of(&p) != NOISE_UNKNOWN, "no noise though a block has changed");
     p.repeated = 82;
     CHECK(noise_of(&p) == NOISE_UNKNOWN, "a repeated frame has noise");
 
@@ -216,7 +215,7 @@ BACKEND_TEST(known_noise)
         for (int format = 0; format < FORMATS; format += 3) {
             const Format f = formats[format];
             const double found = noise_at(id, wanted[i], f.depth, f.shift, 0);
-            /* Codes of 8 bits are rounded, which is noise of 0.29 more. */
+            /* Rounding to codes of 8 bits adds noise of 0.29. */
             const double least = wanted[i] * 0.94;
             const double most = sqrt(wanted[i] * wanted[i] + 0.09) * 1.06;
             CHECK(found >= least && found <= most, "%g codes, depth %d, shift %d: %g", wanted[i],
@@ -240,7 +239,7 @@ static int by_code(const void *a, const void *b)
     return *(const int *)a - *(const int *)b;
 }
 
-/* The percentiles and the mean of a cell, by sorting. */
+/* A cell's percentiles and mean, by sorting. */
 static HazeCell sorted_cell(const LumeqImage *in, const LumeqRect *part, int cell)
 {
     int codes[64], sum = 0;
@@ -296,7 +295,7 @@ TEST(haze_by_hand)
 {
     const LumeqRect all = {0, 0, 160, 90}, low = {0, 30, 160, 60}, none = {0};
     HazeCell cells[MEASURE_CELLS];
-    for (int i = 0; i < MEASURE_CELLS; i++) /* 1/4, 1/2 or, without detail, nearly 1 */
+    for (int i = 0; i < MEASURE_CELLS; i++) /* haze 1/4, 1/2 or, without detail, nearly 1 */
         cells[i] = i < 30    ? (HazeCell){.low = 16 + 30, .high = 16 + 120}
                    : i < 100 ? (HazeCell){.low = 16 + 60, .high = 16 + 120}
                              : (HazeCell){.low = 116, .high = 121};

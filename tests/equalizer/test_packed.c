@@ -235,7 +235,7 @@ OBJECT_TEST(round_trip)
     Film other;
     Packed p = pack(f, kind), again;
     open_film(&other, f->usual);
-    for (int i = 0; i < 4; i++) /* to make it different */
+    for (int i = 0; i < 4; i++) /* so that its objects differ */
         next_frame(&other);
     other.frames = f->frames;
     const int ret = kind == MEASURE ? lumeq_measure_unpack(&other.measure, p.bytes, p.size)
@@ -320,7 +320,7 @@ OBJECT_TEST(damage)
 #define METER_AT (8 + 32)
 #define METER_SIZE (4 * 4)
 
-/* The bytes are the same on any machine, and later versions must read those of version 0.9. */
+/* The bytes are the same on any machine. A new format needs a new version number. */
 TEST(fixed_bytes)
 {
     const LumeqConfig config = {.backend = LUMEQ_BACKEND_CPU, .threads = 1};
@@ -351,7 +351,7 @@ TEST(fixed_bytes)
 #define DEEP_HEIGHT 64
 #define DEEP_SIZE (DEEP_WIDTH * DEEP_HEIGHT)
 
-/* A picture of noise in two bars, and the same with more bits. */
+/* A picture of noise between two bars, with 8 bits and with more. */
 static void draw_deep(uint8_t *luma, uint16_t *deep, int depth, LumeqRange range, uint64_t seed)
 {
     CheckRandom random = check_random(seed);
@@ -395,7 +395,7 @@ static void check_deeper(LumeqContext *context, int depth, LumeqRange range, Lum
     const size_t same = range == LUMEQ_RANGE_FULL
                             ? METER_AT + METER_SIZE + 4 * (size_t)(depth < 12 ? 1 << depth : 4096)
                             : size[0];
-    CHECK(!memcmp(bytes[0], bytes[1], same), "depth %d, range %d, mode %d: it differs", depth,
+    CHECK(!memcmp(bytes[0], bytes[1], same), "depth %d, range %d, mode %d: the bytes differ", depth,
           (int)range, (int)mode);
     CHECK(lumeq_measure_deepen(measure, 16) == LUMEQ_ERR_ARGUMENT, "deepened twice");
     lumeq_measure_free(&measure);

@@ -1,5 +1,5 @@
-/* Colours to planes and back: each variant of the kernels against plain C, plain C against numbers
- * worked out by hand, and lumeq_process_pixels() on pictures of all layouts. */
+/* Colours to planes and back: the kernels against plain C, plain C against numbers computed by
+ * hand, and lumeq_process_pixels() on pictures of all layouts. */
 #include <math.h>
 #include <sys/mman.h>
 #include <unistd.h>
@@ -8,7 +8,7 @@
 
 #define MAX_WIDTH 100
 
-/* Fills colours with one value, the extremes, or anything. */
+/* Fills with one value, the extremes, or random bytes. */
 static void fill(uint8_t *bytes, int count, int kind, CheckRandom *random)
 {
     for (int i = 0; i < count; i++)
@@ -21,7 +21,7 @@ typedef struct Planes {
     uint16_t code[3][MAX_WIDTH + 2];
 } Planes;
 
-/* Converts a row that begins or ends at an inaccessible page; nothing besides it may change. */
+/* Converts a row that begins or ends at an inaccessible page. Nothing else may change. */
 static void compare_row(const char *name, const LumeqKernels *k, uint8_t *space, size_t page,
                         int width, int mode, CheckRandom *random)
 {
@@ -194,7 +194,7 @@ BACKEND_TEST(pictures)
         CHECK(stats.noise > 0 && mean(&other) > mean(&in) * 13 / 10, "noise %g, mean %d",
               stats.noise, mean(&other));
 
-        /* Upside down, unchanged. */
+        /* Mode off, stored bottom up. */
         LumeqParams off = {.size = sizeof(off)};
         lumeq_params_default(&off);
         off.mode = LUMEQ_MODE_OFF;
@@ -266,7 +266,7 @@ TEST(bad_pictures)
               "output %zu", i);
         CHECK(i > 6 || lumeq_process_pixels(eq, &bad[i], &bad[i], 0, 0, NULL) == LUMEQ_ERR_ARGUMENT,
               "input %zu", i);
-        CHECK(*lumeq_last_error(eq), "no sentence");
+        CHECK(*lumeq_last_error(eq), "no message");
     }
     CHECK(lumeq_process_pixels(NULL, &in.pixels, &good, 0, 0, NULL) == LUMEQ_ERR_ARGUMENT, "NULL");
     CHECK(lumeq_process_pixels(eq, NULL, &good, 0, 0, NULL) == LUMEQ_ERR_ARGUMENT, "NULL");
