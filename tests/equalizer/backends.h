@@ -42,7 +42,6 @@ static inline LumeqEqualizer *must_open(LumeqBackendId id, int threads)
     return eq;
 }
 
-/* Calls test(id) for each backend; reports missing ones once. */
 static inline void for_each_backend(void (*test)(LumeqBackendId id))
 {
     static int reported[BACKENDS];
@@ -175,7 +174,6 @@ static inline int is_active(const FrameStats *stats, int x, int y)
     return x >= a->x && x < a->x + a->width && y >= a->y && y < a->y + a->height;
 }
 
-/* Statistics of a picture's samples. */
 typedef struct Counts {
     uint32_t in[LUMEQ_MAX_BINS], out[LUMEQ_MAX_BINS];
     double sum_in, sum_out, pixels;

@@ -59,7 +59,6 @@ static inline Pixel pixel_at(const Planes *planes, ChromaShape shape, int x, int
     return pixel;
 }
 
-/* Runs the kernel on the rows before `split`, then on the other rows. */
 static inline void run_chroma(const LumeqKernels *kernels, const Planes *in, const Planes *out,
                               ChromaShape shape, const CurveTable *table, const CurveParams *p,
                               int split)

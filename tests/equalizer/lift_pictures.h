@@ -8,7 +8,6 @@
 
 enum { LIFT_RANDOM, LIFT_FLAT, LIFT_GRADIENT, LIFT_EDGES, LIFT_EXTREMES, LIFT_BLOCKS, LIFT_KINDS };
 
-/* Pseudo-random numbers of 16 bits. */
 static inline int lift_number(uint32_t *state)
 {
     *state = *state * 1664525 + 1013904223;

@@ -13,7 +13,6 @@
 #define SMALL_WIDTH 256
 #define SMALL_HEIGHT 144
 
-/* Updates the state by a frame and returns its active picture. */
 static LumeqRect update(BarsState *state, const LumeqImage *image, int64_t step)
 {
     static uint8_t columns[LUMEQ_MAX_SIDE], rows[LUMEQ_MAX_SIDE];
@@ -248,7 +247,7 @@ TEST(first_frame)
             char what[64];
             snprintf(what, sizeof(what), "%dx%d, kind %d", f.width, f.height, kind);
             if (f.top && f.top < 5)
-                continue; /* such bars are ignored */
+                continue; /* bars this small are ignored */
             BarsState state = {0};
             check_frame(&state, &f, &f, what);
         }

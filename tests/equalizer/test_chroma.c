@@ -88,7 +88,6 @@ static int is_written(const Planes *out, ChromaShape shape, int x, int y, Pixel 
     return right;
 }
 
-/* A picture of some shape and format, and its output. */
 typedef struct Trial {
     ChromaShape shape;
     CurveParams p;
@@ -177,7 +176,6 @@ VARIANT_TEST(plain_loops)
     }
 }
 
-/* Counts of samples that differ from the model, and of scaled ones. */
 typedef struct Scaled {
     int wrong, moved;
 } Scaled;
@@ -204,7 +202,6 @@ static void check_pixel(Scaled *scaled, Pixel in, Pixel out, double gain, double
     }
 }
 
-/* Runs the kernel on chroma rows `y` to `end` - 1, with tiles. */
 static void run_tiles(const LumeqKernels *kernels, const Trial *t, const Planes *out,
                       const TileGrid *grid, const TileTables *tables, int y, int end)
 {

@@ -96,7 +96,6 @@ TEST(smoothing)
     CHECK(!memcmp(&second, &other, offsetof(TileResult, tile[12])),
           "the history of another range is used");
 
-    /* A black frame's target is the identity. */
     CurveResult *blank = clahe_frame(CURVE_ONE, CURVE_ONE);
     blank->epoch.black = 1;
     clahe_tiles(&grid, &noise, blank, &no_tiles, &both, &tables);
@@ -105,7 +104,7 @@ TEST(smoothing)
     check_rect_free(&noise);
 }
 
-/* The whole picture, or the part between bars. */
+/* The whole picture or a random part. */
 static LumeqRect any_part(int width, int height, CheckRandom *random)
 {
     LumeqRect part = {0, 0, width, height};

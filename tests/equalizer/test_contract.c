@@ -266,7 +266,6 @@ static int take_frame(Bench *b, void *frame)
     return ret;
 }
 
-/* Passes a frame for lumeq_receive() to fill. */
 static int give_frame(Bench *b, void *frame)
 {
     const LumeqFrame whole = frame_of(b);

@@ -358,7 +358,6 @@ static void fill_band(const CheckRect *rect, int low, int high)
     }
 }
 
-/* Checks the exact properties of every curve. */
 static void check_shape(const uint32_t *curve, LumeqRange range)
 {
     const int black = range == LUMEQ_RANGE_FULL ? 0 : 16,
@@ -411,7 +410,6 @@ static void run_next(Run *run, int64_t time, int64_t duration, double dt, double
           run->stats.values.scene_cut, run->model.distance);
 }
 
-/* The n-th frame at 25 frames a second. */
 static void run_at_25(Run *run, int n, double tolerance)
 {
     run_next(run, n * 40 * MS, 0, 0.04, tolerance);
@@ -647,7 +645,6 @@ BACKEND_TEST(cuts)
     }
 }
 
-/* `wide` codes around `middle`. */
 static void fill_around(const CheckRect *rect, int middle, int wide)
 {
     fill_band(rect, middle - wide / 2, middle + (wide - 1) / 2);

@@ -1,6 +1,6 @@
 /*
- * The public API: the order of frames, parameters and history with frames in flight, and that
- * threads, layouts and backends change no bit. Argument errors: test_contract.c.
+ * The public API: the order of frames, parameters and history with frames in flight. Threads and
+ * layouts must not change a bit. Argument errors: test_contract.c.
  */
 #include "../default_params.h"
 #include "lumeq/lumeq.h"
@@ -477,7 +477,6 @@ static void letterbox(const CheckRect *rect, int bar)
             memset(check_row(rect, y), 16, (size_t)rect->width);
 }
 
-/* Submits one frame of a letterboxed film. */
 static void submit_letterboxed(LumeqEqualizer *eq, int n, int bar, Pictures *p)
 {
     Step step = scene(n);

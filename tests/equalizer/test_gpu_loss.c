@@ -19,7 +19,7 @@
 
 #define FLIGHTS LUMEQ_FLIGHTS
 
-/* A frame in flight of the fake device, which computes it when the library waits for it. */
+/* A frame in flight. The fake device measures it when the library waits for its measure. */
 typedef struct Flight {
     struct Flight *next;
     LumeqMeasureJob job;
@@ -78,7 +78,6 @@ static void lose_frames(const FakeDevice *fake)
 
 static int frames_begun; /* frames whose output's copy was queued */
 
-/* Takes a frame: returns 0 or an error. */
 static int try_taking(FakeDevice *fake)
 {
     if (!fails())
@@ -261,7 +260,6 @@ static LumeqFrame frame_of(Run *run, int n)
     };
 }
 
-/* Outputs may be in device memory until the GPU is lost. */
 static void hand_in(LumeqEqualizer *eq, Run *run, LumeqFrame frame, int n)
 {
     int ret;
@@ -279,7 +277,6 @@ static void hand_in(LumeqEqualizer *eq, Run *run, LumeqFrame frame, int n)
     CHECK(ret == 0, "submit returns %d: %s", ret, lumeq_last_error(eq));
 }
 
-/* With BOTH, the mode changes every few frames. The number of tiles changes once. */
 static void set_mode(LumeqParams *params, int n)
 {
     const int clahe = mode == CLAHE || (mode == BOTH && n / 4 % 3);
@@ -288,7 +285,6 @@ static void set_mode(LumeqParams *params, int n)
     params->tiles_y = 3;
 }
 
-/* Messages from the library. */
 typedef struct Log {
     int infos, warnings;
     char warning[256];
@@ -375,7 +371,6 @@ static void compare(const Run *a, const Run *b, int call)
     CHECK(unwritten <= most, "lost at call %d: %d frames unwritten", call, unwritten);
 }
 
-/* Loses the GPU at every possible call. */
 static void lose_at_any_call(int on_device)
 {
     static Run expected, run;

@@ -252,7 +252,7 @@ VARIANT_TEST(nothing_beyond_is_touched)
     munmap(memory, 5 * page);
 }
 
-/* Flags select the kernels, and the environment selects the flags. */
+/* `cpu_without` removes flags, and the flags select the kernels. */
 TEST(forced)
 {
     LumeqKernels c, none;

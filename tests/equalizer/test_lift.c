@@ -177,7 +177,7 @@ static LumeqImage image_of(uint8_t *plane)
         .plane = {plane}, .stride = {WIDTH}, .width = WIDTH, .height = HEIGHT, .depth = 8};
 }
 
-/* Equalizes `in`, 40 ms after the frame before. */
+/* Equalizes `in`, 40 ms after the previous frame. */
 static void video_frame(Video *v)
 {
     const LumeqImage previous = image_of(v->was);

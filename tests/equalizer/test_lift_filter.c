@@ -130,7 +130,6 @@ static void lift_in_bands(const LiftedPicture *lifted, int split)
     free(memory);
 }
 
-/* A frame with the previous frames, and its filter. */
 typedef struct Trial {
     LiftForm form;
     CurveParams params;
@@ -278,7 +277,6 @@ static const Whole wholes[] = {
     {{1000, 562, 10, 6, {1, 1, 1}}, {1000, 562, 10, 0, {1, 1, 1}}, {16, 0, 984, 562}, 1, 0, 1},
 };
 
-/* A frame's pictures and tables. */
 typedef struct Scene {
     LiftFrame in, past[WHOLE_PAST], out;
     CurveParams params;

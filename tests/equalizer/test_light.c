@@ -137,8 +137,7 @@ static LumeqImage draw(Content content)
         .plane = {inputs}, .stride = {WIDTH}, .width = WIDTH, .height = HEIGHT, .depth = 8};
 }
 
-/* Equalizes a still video, live or planned with lookahead. `got` and `outputs` get its last frame.
- */
+/* Equalizes a still video, live or with lookahead. `got` and `outputs` get its last frame. */
 static void run(const LumeqParams *params, Content content, int planned, FrameStats *got)
 {
     FREED_BY(lumeq_context_destroy) LumeqContext *context = NULL;
@@ -284,7 +283,6 @@ TEST(lifted)
     }
 }
 
-/* One more frame of a still video. */
 static void one_more(LumeqEqualizer *eq, int number, FrameStats *got)
 {
     LumeqFrame frame = {.size = sizeof(frame), .in = draw(DARK), .time = number * STEP};

@@ -135,7 +135,6 @@ static void check_not_clipped(const Film *f, const char *kind, int number)
     CHECK(!black && !white, "%s scene %d: %d become black, %d white", kind, number, black, white);
 }
 
-/* A film of a scene after three frames, with or without lift. */
 static Film film_of(LumeqBackendId id, const Scene *scene, int lift)
 {
     LumeqParams params = defaults;

@@ -28,7 +28,6 @@ static void draw(Picture *p, int depth, int frame, int bars)
         }
 }
 
-/* Writes a part of the picture to `memory`. */
 static LumeqImage image_of(const Picture *p, LumeqRect part, uint8_t *memory)
 {
     const int size = p->depth > 8 ? 2 : 1;

@@ -11,7 +11,6 @@
 #define HEIGHT 36
 #define COUNT(array) ((int)(sizeof(array) / sizeof((array)[0])))
 
-/* The bytes of a packed object. */
 typedef struct Packed {
     uint8_t *bytes;
     size_t size;

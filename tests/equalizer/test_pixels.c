@@ -98,7 +98,6 @@ TEST(by_hand)
           "16 bits: %d %d, %d %d %d", code[0][0], code[1][0], code[0][1], code[1][1], code[2][1]);
 }
 
-/* All colours, there and back. */
 TEST(no_colour_is_lost)
 {
     static uint8_t pixels[256][3], back[256][3];
