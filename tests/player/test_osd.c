@@ -47,7 +47,7 @@ static OsdPlace whole_window(int width, int height)
     return (OsdPlace){width, height, window, window, window, .density = 1, .scale = 1};
 }
 
-/* Returns 0 and skips the test without a font. */
+/* Without a font, skips the test and returns 0. */
 static int start(Fixture *f)
 {
     *f = (Fixture){.place = whole_window(1280, 720)};
@@ -69,7 +69,6 @@ static void stop(Fixture *f)
     text_close(&f->text);
 }
 
-/* A test with a display; skipped without a font. */
 #define OSD_TEST(name)                                                                             \
     static void draw_##name(Fixture *f);                                                           \
     TEST(name)                                                                                     \
@@ -89,7 +88,7 @@ static Rect draw(Fixture *f, OsdPart part, int64_t now)
     return (Rect){o->x, o->y, o->canvas.width, o->canvas.height};
 }
 
-/* Counts pixels brighter than any background; with a border, only those within it. */
+/* Counts bright pixels. If `border` is not 0, counts only those in a border of this width. */
 static int count_ink(const Canvas *canvas, int border)
 {
     int count = 0;
@@ -200,7 +199,7 @@ OSD_TEST(osd_scale)
     }
 }
 
-/* A message appears, fades and disappears; the next one replaces it and starts its own time. */
+/* A message appears, fades and disappears. The next message replaces it. */
 OSD_TEST(osd_message)
 {
     const int64_t begin = 50000, end = begin + OSD_MESSAGE_US;
@@ -222,7 +221,7 @@ OSD_TEST(osd_message)
           "not in the place of the first");
 }
 
-/* A notice stays, and messages come after it. */
+/* A notice stays. Messages are appended to it. */
 OSD_TEST(osd_notice)
 {
     const int64_t end = OSD_MESSAGE_US;
@@ -242,8 +241,8 @@ OSD_TEST(osd_notice)
     CHECK(!draw(f, OSD_MESSAGE, 2 * end).width && f->changed, "still there");
 }
 
-/* While the mouse moves, each half of a comparison has a label in its middle, unless a page covers
- * it or it does not fit. */
+/* While the mouse moves, each half of a comparison has a label in its middle. A label is hidden if
+ * a page covers it or it does not fit. */
 OSD_TEST(osd_labels)
 {
     const Rect left = {0, 100, 500, 500}, right = {500, 100, 780, 500};
@@ -251,7 +250,7 @@ OSD_TEST(osd_labels)
     osd_label(f->osd, OSD_AFTER, right);
     CHECK(!draw(f, OSD_BEFORE, OSD_FADE_US).width, "seen without a mouse");
     osd_show(f->osd, OSD_BEFORE, 1000000);
-    osd_show(f->osd, OSD_BEFORE, 500000); /* not shorter */
+    osd_show(f->osd, OSD_BEFORE, 500000); /* must not shorten it */
     const Rect before = draw(f, OSD_BEFORE, 600000);
     check_ink(f, "before");
     CHECK(f->changed && f->layer.opacity == 1, "opacity %.2f", f->layer.opacity);
@@ -315,8 +314,7 @@ OSD_TEST(osd_recording)
     CHECK(draw(f, OSD_MESSAGE, 2).width > message.width, "messages do not get its room back");
 }
 
-/* Rows are copied, and redrawn when they change; the page keeps its width when numbers get shorter.
- */
+/* Rows are copied. The page keeps its width when numbers get shorter. */
 OSD_TEST(osd_rows)
 {
     char value[32] = "1000000.0 ms";
@@ -388,7 +386,7 @@ OSD_TEST(osd_position_bar)
         check_ink(f, "bar");
         const OsdBarPlaces at = osd_bar_at(f->osd, &f->place);
         CHECK(at.all.x == all.x && at.all.y == all.y && at.all.width == all.width,
-              "%dx%d: osd_bar_at() has another place", width, height);
+              "%dx%d: osd_bar_at() returns another place", width, height);
         CHECK(is_inside(all, f->place.area) && is_inside(at.button, all) &&
                   is_inside(at.track, all) && (!at.volume.width || is_inside(at.volume, all)),
               "%dx%d: outside", width, height);
@@ -488,7 +486,7 @@ TEST(osd_settings)
         check_ink(&f, "settings");
         const OsdSettingsPlaces at = osd_settings_place(f.osd, &f.place);
         CHECK(memcmp(&at.all, &all, sizeof(all)) == 0 && is_inside(all, f.place.area),
-              "%dx%d: osd_settings_place() has another place", width, height);
+              "%dx%d: osd_settings_place() returns another place", width, height);
         CHECK(at.size >= 9, "%dx%d: text of %d pixels", width, height, at.size);
         for (int row = 0; row < settings.count; row++) {
             const int y = at.top + row * at.row + at.row / 2;
@@ -497,7 +495,8 @@ TEST(osd_settings)
             for (int k = 0; k < 4; k++)
                 CHECK(osd_settings_at(&at, x[k], y, &acts, &step) == row && acts == wanted[k][0] &&
                           (!acts || step == wanted[k][1]),
-                      "%dx%d: row %d, %d: acts %d by %d", width, height, row, k, acts, step);
+                      "%dx%d: row %d at %d: acts %d, step %d", width, height, row, x[k], acts,
+                      step);
         }
         CHECK(osd_settings_at(&at, at.value, at.top - 1, &acts, &step) < 0 &&
                   osd_settings_at(&at, all.x - 1, at.top, &acts, &step) < 0 &&

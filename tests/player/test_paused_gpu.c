@@ -1,8 +1,6 @@
-/*
- * A paused window holds frames decoded on the GPU, never more than there are surfaces: after any
- * pause and any keys it continues to decode there. If the GPU is lost meanwhile, software decodes
- * the shown frame again. GPU, driver (fake_gpu.c, ../media/fake_nvidia.c) and clock are fakes.
- */
+/* A paused window never holds more GPU frames than there are surfaces, so decoding can continue on
+ * the GPU. If the GPU is lost during the pause, software decodes the shown frame again. GPU, driver
+ * (fake_gpu.c, ../media/fake_nvidia.c) and clock are fakes. */
 #include <stdatomic.h>
 
 #include "fake_gpu.h"
@@ -84,11 +82,10 @@ TEST(a_long_pause)
     const int most = fake_nvidia.most_mapped;
     CHECK(most <= GPU_FRAMES, "%d frames were held at a time", most);
     CHECK(!fake_nvidia_open(), "%d GPU objects are still open", fake_nvidia_open());
-    printf("%d frames at a time of %d\n", most, GPU_FRAMES);
+    printf("at most %d of %d frames were held\n", most, GPU_FRAMES);
     fake_gpu_free();
 }
 
-/* Changing a setting, and comparing, decode the shown frame again. */
 TEST(lost_while_it_is_paused)
 {
     Session s;

@@ -15,7 +15,7 @@ static int enter_folder(void)
     return CHECK(chdir(in_folder("")) == 0, "no folder");
 }
 
-/* `more`: further arguments, NULL at the end, up to three. */
+/* `more`: up to three further arguments; NULL ends the list early. */
 static int open_camera(Session *s, const char *const more[3])
 {
     const char *const arguments[] = {"--camera",
@@ -100,7 +100,7 @@ static int write_video(const char *path, const char code[4])
     return CHECK(to && fclose(to) == 0 && written, "cannot write %s", path);
 }
 
-/* A missing file, one without its decoder's header, and one without a decodable frame. */
+/* A missing file, a file without the extradata of its codec, and one without a valid frame. */
 TEST(unplayable_files_change_nothing)
 {
     static const char *const output[3] = {"-o", "x.mkv"};
@@ -142,7 +142,6 @@ TEST(a_file_replaces_the_camera)
     }
 }
 
-/* Closing does not wait for the camera. */
 TEST(closes_at_any_moment)
 {
     static const char *const ways[][3] = {

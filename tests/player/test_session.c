@@ -82,7 +82,7 @@ ASS_Image *__wrap_ass_render_frame(ASS_Renderer *renderer, ASS_Track *track, lon
     return __real_ass_render_frame(renderer, track, now, changed);
 }
 
-static int shows_subtitles; /* their layer (--wrap) is not empty */
+static int shows_subtitles; /* the subtitle layer (--wrap) is not empty */
 
 int __real_view_set_layer(View *view, ViewLayer layer, const Overlay *overlay, double opacity,
                           MediaError *error);
@@ -112,7 +112,6 @@ SESSION_TEST(plays_to_its_end, session_open(s, ARGUMENTS(clip(), "--no-config", 
     CHECK(took > 1000000, "1.5 s of video took %lld us", (long long)took);
 }
 
-/* The window appears with its first picture, not empty. */
 SESSION_TEST(appears_with_its_picture, session_open(s, ARGUMENTS(clip(), "--no-config")) < 0)
 {
     CHECK(SDL_GetWindowFlags(SDL_GL_GetCurrentWindow()) & SDL_WINDOW_HIDDEN, "it is shown empty");
@@ -120,9 +119,8 @@ SESSION_TEST(appears_with_its_picture, session_open(s, ARGUMENTS(clip(), "--no-c
     CHECK(SDL_GetWindowFlags(SDL_GL_GetCurrentWindow()) & SDL_WINDOW_SHOWN, "it is not shown");
 }
 
-/* Pauses for ten minutes of the player's clock, and LUMEQ_TEST_PAUSE_S seconds of real time.
- * Decoding then continues where it was: on the GPU if requested, whose surfaces must not have run
- * out. */
+/* Pauses for ten minutes of the player's clock and LUMEQ_TEST_PAUSE_S seconds of real time. Then a
+ * GPU that decodes must still have free surfaces. */
 SESSION_TEST(pauses_for_long, open_clip(s))
 {
     const char *seconds = getenv("LUMEQ_TEST_PAUSE_S");
@@ -131,7 +129,7 @@ SESSION_TEST(pauses_for_long, open_clip(s))
     const int on_gpu = session_state(s).on_gpu;
     TYPE_UNTIL(s, " ", state.paused);
     const int64_t when_paused = session_state(s).shown;
-    for (int i = 0; i < 10; i++) { /* a turn that has nothing to do takes a tenth of a second */
+    for (int i = 0; i < 10; i++) { /* an idle turn takes 0.1 s */
         atomic_fetch_add(&ahead, 60 * SECOND);
         session_turns(s, 1);
     }
@@ -178,7 +176,7 @@ SESSION_TEST(seeks_exactly, open_at(s, 1 * SECOND))
     TYPE_UNTIL(s, " ", state.position >= 200000);
 }
 
-/* Steps add up even if they come while the previous one is still seeking. */
+/* Steps add up even while the previous step is still seeking. */
 SESSION_TEST(steps_back_add_up, open_at(s, 2 * SECOND))
 {
     for (int i = 0; i < 5; i++)
@@ -234,7 +232,7 @@ SESSION_TEST(keeps_the_last_picture, session_open(s, ARGUMENTS(clip(), "--no-con
     session_press(SDLK_UP);
     stays_at_its_end(s);
     const int64_t last = session_state(s).position;
-    for (int i = 0; i < 3; i++) /* through all deinterlacing modes: it is still the end */
+    for (int i = 0; i < 3; i++) /* all deinterlacing modes keep the last frame */
         session_type("D");
     SESSION_UNTIL(s, state.at_end && !state.seeking && state.position == last);
     TYPE_UNTIL(s, " ", !state.at_end && !state.paused && state.position < 10700000);
@@ -295,8 +293,7 @@ static void change(Session *s, const char *key)
     session_turns(s, 3);
 }
 
-/* While paused, keys change the frame that is shown, and r restores it exactly. test_mouse has each
- * setting. */
+/* While paused, keys change the shown frame, and r restores it exactly. */
 SESSION_TEST(settings_act_while_paused, open_at(s, 1 * SECOND))
 {
     session_turns(s, 4);
@@ -311,8 +308,7 @@ SESSION_TEST(settings_act_while_paused, open_at(s, 1 * SECOND))
     CHECK(session_state(s).position == 1 * SECOND, "another frame is shown");
 }
 
-/* Fullscreen opens without the panel unless the command line asks for it, and keeps what the user
- * chose there. */
+/* Fullscreen starts without a panel unless the command line asks for one. */
 SESSION_TEST(fullscreen_has_its_own_panel, session_open(s, ARGUMENTS(clip(), "--no-config")))
 {
     static const struct {
@@ -351,7 +347,7 @@ static const char *write_good_clip(void)
     return write_file("good.y4m", clip, (size_t)(at - clip));
 }
 
-/* The first step away from automatic strength is visible; further steps are even. */
+/* The first step up from automatic strength is large enough to see. */
 SESSION_TEST(steps_for_a_good_picture,
              session_open(s, ARGUMENTS(write_good_clip(), "--no-config", "--strength", "auto")))
 {
@@ -365,7 +361,7 @@ SESSION_TEST(steps_for_a_good_picture,
     }
 }
 
-/* Messages cover the middle of a small window. */
+/* Enlarges the window, because messages cover the middle of a small one. */
 static void enlarge(Session *s)
 {
     SDL_SetWindowSize(SDL_GL_GetCurrentWindow(), 1280, 720);
@@ -381,7 +377,7 @@ static void hide_panel(Session *s)
     SESSION_UNTIL(s, state.look.histogram == PANEL_OFF);
 }
 
-/* Left of the line is the picture as with the equalizer off, right of it the equalized one. */
+/* Left of the line is the untouched picture, right of it the equalized one. */
 SESSION_TEST(compares, open_at(s, 1 * SECOND))
 {
     enlarge(s);
@@ -470,9 +466,8 @@ SESSION_TEST(labels_a_comparison, !has_text() || open_at(s, 1 * SECOND))
     CHECK(SDL_ShowCursor(SDL_QUERY) == SDL_DISABLE, "the cursor stays");
 }
 
-/* h cycles through the histogram beside the picture, the histogram over it, the other scopes in the
- * same place, and no panel. The last scope is skipped without room for it. Each change shows at
- * once, even while paused. */
+/* h cycles through these: histogram beside the picture, histogram over it, other scopes, no panel.
+ * A small window has no room for all scopes together, so h skips them. */
 SESSION_TEST(goes_through_panels, open_at(s, 1 * SECOND))
 {
     static const char *const names[] = {"histogram", "waveform", "vectorscope", "all scopes"};
@@ -551,8 +546,8 @@ SESSION_TEST(is_drawn_when_asked, open_at(s, SECOND))
     SESSION_UNTIL(s, swaps > known);
 }
 
-/* A busy machine may show frames late for a long time. But some frames are in sync, even after a
- * while, and none is far ahead of the sound. */
+/* A busy machine may show frames late. But after a second, some frames are in sync, and no frame is
+ * far ahead of the sound. */
 SESSION_TEST(picture_and_sound_go_together, open_clip(s))
 {
     int64_t together = 0, ahead_of_sound = 0, shown = 0;
@@ -573,8 +568,8 @@ SESSION_TEST(picture_and_sound_go_together, open_clip(s))
 
 /* ---- files ---- */
 
-/* Takes two screenshots of a video of this name, and checks the names of their files, which go
- * beside the video, and never replace a file. */
+/* Takes two screenshots of a video of this name. Checks that they lie beside the video and have
+ * different names. */
 static void screenshots_of(const char *video, const char *picture)
 {
     char link[400], target[4096], name[320];
@@ -598,13 +593,13 @@ static void screenshots_of(const char *video, const char *picture)
     remove_folder();
 }
 
-/* A name too long for the position to follow is cut between two characters. */
+/* A name that leaves no room for the position is cut between two characters. */
 TEST(screenshots)
 {
     char video[252] = "x", picture[252] = "x";
     for (int i = 0; i < 125; i++)
         strcat(video, "\u00e4");
-    memcpy(picture, video, 1 + 111 * 2); /* 255 bytes, without 32 */
+    memcpy(picture, video, 1 + 111 * 2); /* 255 bytes, less 32 for the position */
     screenshots_of("video", "video");
     screenshots_of(video, picture);
 }
@@ -632,7 +627,7 @@ SESSION_TEST(subtitles_hold_up_nothing,
     CHECK(!atomic_load(&gave_up), "the player's loop waited for a subtitle");
 }
 
-/* Pauses a frame before the first subtitle, which begins at 0.2 s. */
+/* Pauses one frame before the first subtitle (0.2 s). */
 static int open_before_the_first_line(Session *s)
 {
     shows_subtitles = 0;

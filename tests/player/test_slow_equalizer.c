@@ -1,4 +1,4 @@
-/* An equalizer that blocks: the window keeps responding, and shows the result once there is one. */
+/* While the equalizer blocks, the window keeps responding; afterwards it shows the result. */
 #include <stdlib.h>
 
 #include "fake_gpu.h"
@@ -24,7 +24,6 @@ static void close_clip(Session *s)
     session_close(s);
 }
 
-/* Keys act while a frame is being equalized. */
 SESSION_TEST(keys_act, open_clip(s))
 {
     const int64_t shown = session_state(s).shown;
@@ -41,7 +40,6 @@ SESSION_TEST(keys_act, open_clip(s))
     close_clip(s);
 }
 
-/* Seeks act as well, and no earlier frame is shown after them. */
 SESSION_TEST(seeks_do_not_wait, open_clip(s))
 {
     TYPE_UNTIL(s, " ", state.paused);
@@ -56,7 +54,6 @@ SESSION_TEST(seeks_do_not_wait, open_clip(s))
     close_clip(s);
 }
 
-/* The window can be closed while frames are being equalized. */
 SESSION_TEST(quits, open_clip(s))
 {
     TYPE_UNTIL(s, "q", s->ended);

@@ -1,4 +1,4 @@
-/* An input whose reads block: the window keeps responding, and then shows the last request. */
+/* While reads block, the window keeps responding; afterwards it carries out the last request. */
 #ifndef _GNU_SOURCE
 #define _GNU_SOURCE /* RTLD_NEXT */
 #endif
@@ -60,7 +60,7 @@ static void close_clip(Session *s)
 
 /* ---- tests ---- */
 
-/* The threads of the previous seek cannot end; settings still change the picture. */
+/* Settings change the picture while the threads of the previous seek are stuck. */
 SESSION_TEST(seeks_do_not_wait, open_clip(s))
 {
     PRESS_UNTIL(s, SDLK_RIGHT, BEGINS("0:11"));
@@ -105,7 +105,6 @@ SESSION_TEST(files_do_not_wait, open_clip(s))
     close_clip(s);
 }
 
-/* While reading blocks, the window can be closed; closing waits for the threads. */
 SESSION_TEST(quits, open_clip(s))
 {
     session_press(SDLK_RIGHT);

@@ -40,7 +40,7 @@ static int count_bright(StartWindow *w)
     return count;
 }
 
-/* Waits until there are more bright pixels than this, or fewer if `more` is 0. Returns how many. */
+/* Waits for more than `than` bright pixels, or for fewer if `more` is 0. Returns their number. */
 static int wait_for(StartWindow *w, int more, int than)
 {
     int count = than;
@@ -65,7 +65,7 @@ TEST(shows_prompt_and_message)
     }
 }
 
-/* The keys have more text than the prompt, which follows them. */
+/* The list of keys has more text than the prompt. */
 TEST(shows_keys_and_explains_tab)
 {
     StartWindow *w;
@@ -117,7 +117,7 @@ TEST(closed_by_keys_and_its_button)
         CHECK(turns(w, 2) == 0, "f closes the window");
         if (way == 0) {
             session_press(SDLK_ESCAPE);
-            CHECK(turns(w, 2) == 0, "Esc does not only leave fullscreen");
+            CHECK(turns(w, 2) == 0, "Esc closes a fullscreen window");
             session_press(SDLK_ESCAPE);
         } else if (way == 1) {
             session_type("q");

@@ -5,7 +5,7 @@
 #include "media/subtitles/subtitle_file.h"
 #include "session.h"
 
-/* Subtitles in the middle of the picture, which difference() compares. */
+/* Subtitles in the middle of the picture, because difference() compares only the middle. */
 #define LINES "1\n00:00:00,000 --> 00:00:08,000\n{\\an5}SUBTITLES\n"
 #define LATER "1\n00:00:01,500 --> 00:00:08,000\n{\\an5}SUBTITLES\n"
 
@@ -118,7 +118,7 @@ static int open_film(Session *s, const char *option, const char *value)
     return s->ended;
 }
 
-/* Waits until the middle of the picture differs (or not) from the one without subtitles. */
+/* Waits until the middle of the picture shows subtitles, or no subtitles. */
 static void wait_for_subtitles(Session *s, const Grab *without, int shown)
 {
     const int64_t end = session_now() + LIVENESS_US;
@@ -214,7 +214,7 @@ TEST(none_with_sub_track_none)
     remove_folder();
 }
 
-/* A sound delay moves the picture ahead of the sound, and with it the position. */
+/* A sound delay moves the picture and the position ahead of the sound. */
 SESSION_TEST(sound_delay, session_open(s, ARGUMENTS(clip(), "--no-config", "--loop")))
 {
     SESSION_UNTIL(s, state.position >= 400000 && state.offset != AV_NOPTS_VALUE);

@@ -1,4 +1,4 @@
-/* Subtitles: when and where they appear, from packets made here, and bounds on hostile ones. */
+/* Subtitles: when and where they appear, and limits on hostile packets. */
 #include <math.h>
 
 #include <ass/ass.h>
@@ -14,7 +14,7 @@
 
 #define WIDTH 1280
 #define HEIGHT 720
-#define LOAD_MS 60000 /* time limit of the thread */
+#define LOAD_MS 60000 /* how long to wait for the thread */
 
 static const char ass_header[] =
     "[Script Info]\nScriptType: v4.00+\nPlayResX: 640\nPlayResY: 360\n\n[V4+ Styles]\n"
@@ -116,7 +116,7 @@ static Fixture start_with_line(void)
     return f;
 }
 
-/* Draws the subtitles of a time and returns their rectangle; width 0: none. */
+/* Draws the subtitles of a time. Returns their rectangle; width 0: none. */
 static Rect draw(Fixture *f, int64_t at_ms)
 {
     f->changed = subtitles_draw(f->subtitles, at_ms * 1000, &f->place, &f->overlay);
@@ -133,7 +133,7 @@ static const uint8_t *pixel(const Fixture *f, int x, int y)
     return canvas_pixel(&f->overlay.canvas, x - f->overlay.x, y - f->overlay.y);
 }
 
-/* Returns 0 if the test is skipped, because there are no fonts, or has failed. */
+/* Returns 0 without a subtitle: skips the test if fonts are missing, else fails it. */
 static int has_text(Fixture *f, int64_t at_ms)
 {
     const int there = draw(f, at_ms).width > 0;
@@ -168,7 +168,7 @@ static long resident_mb(void)
 #define FRAME_MS 40
 #define FRAMES 12
 static atomic_int held, is_waiting, gave_up, slow_ms, drawn[FRAMES + 1];
-static atomic_long most_mb; /* resident after any of its calls */
+static atomic_long most_mb; /* most resident memory after a call */
 
 static int64_t processor_ms(void)
 {
@@ -205,8 +205,7 @@ ASS_Image *__wrap_ass_render_frame(ASS_Renderer *renderer, ASS_Track *track, lon
 
 /* ---- text ---- */
 
-/* SubRip lines appear from their start until before their end, at the bottom, centred, white with a
- * dark outline. */
+/* SubRip lines are white with a dark outline, centred at the bottom. */
 TEST(subrip_lines_appear_at_their_time)
 {
     FREED_BY(stop) Fixture f = start(AV_CODEC_ID_SUBRIP);
@@ -264,7 +263,7 @@ TEST(ass_positions_follow_the_picture)
     }
 }
 
-/* Over oblong pixels ASS is stretched with the picture, plain text is not. */
+/* Returns how much wider oblong pixels make the text: only ASS is stretched with the picture. */
 static double stretched(enum AVCodecID codec, const char *text)
 {
     Fixture f = start(codec);
@@ -290,8 +289,7 @@ TEST(oblong_pixels)
     CHECK(fabs(plain - 1) < 0.01, "plain text is %.3f times as wide", plain);
 }
 
-/* If something covers the bottom, lines there move up, and back; positioned lines and those at the
- * top stay. */
+/* Lines at the bottom move above a cover, and back (`moves`). Other lines stay. */
 static void check_covered(Fixture *f, int64_t at_ms, int moves)
 {
     const Rect p = f->place.picture;
@@ -327,7 +325,7 @@ TEST(lines_move_above_a_cover)
     stop(&f);
 }
 
-/* A line that is read again after a seek is drawn once; so is a new line. */
+/* A line that is read again after a seek is drawn once. */
 TEST(repeated_lines_are_drawn_once)
 {
     static const enum AVCodecID codecs[] = {AV_CODEC_ID_SUBRIP, AV_CODEC_ID_ASS};
@@ -352,7 +350,6 @@ TEST(repeated_lines_are_drawn_once)
     }
 }
 
-/* Other text formats, and lines without an end. */
 TEST(other_text_formats)
 {
     static const char mov[] = "\0\4Text";
@@ -528,7 +525,7 @@ static void add_segment(Pgs *pgs, int type, const uint8_t *data, int size)
     pgs->size += 3 + (size_t)size;
 }
 
-/* Rows of white pixels, run by run. */
+/* Encodes rows of white pixels, a run per row. Returns the size. */
 static int draw_object(uint8_t *object, int width, int height)
 {
     const uint8_t row[] = {0, (uint8_t)(0xC0 | width >> 8), (uint8_t)width, 1, 0, 0};
@@ -562,8 +559,7 @@ static Pgs make_pgs(Rect where)
     return pgs;
 }
 
-/* A PGS bitmap stays until the next one. Over a cropped picture it keeps its shape and stays
- * inside. */
+/* A PGS bitmap stays until the next one. A cropped picture does not cut it. */
 TEST(pgs_stays_until_the_next)
 {
     FREED_BY(stop) Fixture f = start(AV_CODEC_ID_HDMV_PGS_SUBTITLE);
@@ -585,7 +581,6 @@ TEST(pgs_stays_until_the_next)
           where.width, where.height, where.x, where.y);
 }
 
-/* If there are more bitmaps than room, the last ones are kept. */
 TEST(last_of_many_bitmaps_are_kept)
 {
     FREED_BY(stop) Fixture f = start(AV_CODEC_ID_HDMV_PGS_SUBTITLE);
@@ -606,8 +601,7 @@ static int says_left_out(const Fixture *f)
     return trouble && strstr(trouble, "left out");
 }
 
-/* Bitmaps as large as the picture, 8 MB each: drawn in turn, all appear. If many wait, only the
- * last ones are kept. */
+/* Each bitmap takes 8 MB. If many wait to be drawn, only the last ones are kept. */
 TEST(memory_for_large_bitmaps_is_bounded)
 {
     FREED_BY(stop) Fixture f = start(AV_CODEC_ID_HDMV_PGS_SUBTITLE);
@@ -713,8 +707,8 @@ static int has_ended(const Fixture *f)
     return trouble && strstr(trouble, "turned off");
 }
 
-/* Opaque rectangles that move or not, all of different sizes because libass shares equal bitmaps.
- * The largest is a square with sides of `size`, in units of 640x360. */
+/* Puts rectangles of at most `size` x `size`, in units of 640x360. Their sizes differ, because
+ * libass shares equal bitmaps. */
 static void put_shapes(Fixture *f, int count, int size, int moves)
 {
     static int order = 1;
@@ -742,8 +736,7 @@ TEST(time_to_draw_is_bounded)
     }
 }
 
-/* Lines that fit a small window but not a large one turn the subtitles off before they need the
- * memory of a large window, whether they change or not. */
+/* If a large window needs too much memory, subtitles are turned off before they are drawn. */
 TEST(memory_after_enlarging_is_bounded)
 {
     for (int moves = 0; moves < 2; moves++) {
@@ -887,8 +880,7 @@ TEST(thread_draws_ahead)
     }
 }
 
-/* While drawing takes long, the last subtitles stay, unless the position jumps, or the size or the
- * track changes. */
+/* The last subtitles disappear if the position jumps, or if the size or the track changes. */
 TEST(late_drawing_keeps_the_last_picture)
 {
     FREED_BY(stop_thread) Threaded t;
@@ -928,7 +920,7 @@ TEST(late_drawing_keeps_the_last_picture)
     }
 }
 
-/* Packets that come while the thread is busy wait, up to a bound, in order. */
+/* While the thread is busy, packets wait in order, up to a limit. */
 TEST(packets_wait_for_the_thread)
 {
     FREED_BY(stop_thread) Threaded t;
@@ -957,7 +949,6 @@ TEST(packets_wait_for_the_thread)
     }
 }
 
-/* Trouble is reported for the chosen track only. */
 TEST(trouble_of_the_chosen_track)
 {
     FREED_BY(stop_thread) Threaded t;

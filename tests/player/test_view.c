@@ -24,13 +24,12 @@ static int is_all(Rect rect, int level, int tolerance)
     return 1;
 }
 
-/* True if the scene has this rectangle in the gray of 8-bit `luma`. */
+/* Draws the scene. True if the whole rectangle shows 8-bit `luma`. */
 static int shows(const ViewScene *scene, Rect rect, int luma)
 {
     return draw(scene) && is_all(rect, shown_level(luma), 1);
 }
 
-/* Shows a uniform gray. */
 static void show_gray(ViewSide side, int luma)
 {
     FREED_BY(av_frame_free) AVFrame *frame = gray_frame(64, 36, luma);
@@ -152,7 +151,7 @@ VIEW_TEST(pans)
     FREED_BY(av_frame_free) AVFrame *frame = gray_frame(640, 360, 100);
     ViewScene scene = whole_scene(640, 360);
     static const struct {
-        int x, y; /* 0, 0: zooms twice */
+        int x, y; /* 0, 0: zooms in by 2 instead */
         Rect whole;
     } steps[] = {{50, 50, {0, 0, 640, 360}},
                  {0, 0, {-320, -180, 1280, 720}},
@@ -169,8 +168,7 @@ VIEW_TEST(pans)
     }
 }
 
-/* Zoomed, only the lower right quarter shows; in a comparison both pictures show the same part,
- * each within its half. */
+/* Only the lower right quarter shows; in a comparison, it shows in both halves. */
 VIEW_TEST(shows_a_part)
 {
     double pixels;
@@ -193,7 +191,7 @@ VIEW_TEST(shows_a_part)
     if (draw(&scene)) {
         CHECK(is_all(at.picture[0], shown_level(180), 1) &&
                   is_all(at.picture[1], shown_level(180), 1),
-              "another part is seen beside each other");
+              "side by side, another part is seen");
         const int end = at.area[0].y == at.area[1].y;
         const Rect gap = end ? (Rect){at.area[0].x + at.area[0].width, 0,
                                       at.area[1].x - at.area[0].x - at.area[0].width, 360}
@@ -210,7 +208,7 @@ static void check_samples(const ViewScene *scene, Rect window, Rect samples)
           at.width, at.height, samples.x, samples.y, samples.width, samples.height);
 }
 
-/* Converts a rectangle of the window to samples of the picture: zoomed, mirrored and turned. */
+/* Converts rectangles of the window to samples of a zoomed, mirrored or turned picture. */
 VIEW_TEST(finds_a_part)
 {
     int32_t matrix[9];
@@ -227,9 +225,9 @@ VIEW_TEST(finds_a_part)
     scene = whole_scene(1280, 720);
     scene.zoom = view_zoom(view, &scene, 2, 1279, 719, &pixels);
     check_samples(&scene, (Rect){640, 360, 640, 360}, (Rect){960, 540, 320, 180});
-    av_display_rotation_set(matrix, 90); /* its top is at the right */
+    av_display_rotation_set(matrix, 90);
     turn_frame(frame, matrix);
-    scene = whole_scene(360, 640); /* the stored upper left corner is at the right */
+    scene = whole_scene(360, 640); /* the stored upper left corner is now the upper right one */
     check_samples(&scene, (Rect){360 - 10, 0, 10, 20}, (Rect){0, 0, 40, 20});
 }
 
@@ -252,7 +250,7 @@ VIEW_TEST(shows_samples)
 
 /* ---- turns ---- */
 
-/* The four quarters of the picture, from left to right, then down, have these codes. */
+/* Codes of the picture's quarters: upper left, upper right, lower left, lower right. */
 static const int quarters[4] = {50, 95, 140, 185};
 
 static AVFrame *quarter_frame(void)
@@ -264,8 +262,8 @@ static AVFrame *quarter_frame(void)
     return frame;
 }
 
-/* Display matrices without their scale, and the quarter of the stored picture that each quarter of
- * the window shows. A matrix takes (x, y) to (a * x + c * y, b * x + d * y). */
+/* Display matrices without their scale: (x, y) goes to (a * x + c * y, b * x + d * y). `quarter`:
+ * the stored quarter that each quarter of the window shows. */
 static const struct Turn {
     int a, b, c, d;
     int quarter[4];
@@ -518,7 +516,7 @@ VIEW_TEST(scaled_layer)
 
 /* ---- scaling ---- */
 
-/* Scaling quality of software renderers, and of GPUs. */
+/* FAST: scaling of software renderers; BEST: of GPUs. */
 enum { FAST, BEST };
 static int opens_as = -1; /* -1: by the actual renderer */
 
@@ -572,7 +570,7 @@ VIEW_TEST(flat_stays_flat)
 /* A checkerboard of black and white becomes an even gray. */
 VIEW_TEST(fine_pattern_made_smaller)
 {
-    /* Allowed deviation by size: a linear filter cannot do better close to the original size. */
+    /* Allowed deviation. Near the original size, a linear filter cannot do better. */
     static const struct {
         int side, fast, best;
     } cases[] = {{160, 40, 8}, {128, 2, 2}, {100, 20, 2}, {64, 2, 2}, {37, 10, 2}};
@@ -618,7 +616,7 @@ VIEW_TEST(edge_made_larger)
         }
         CHECK(!falls && !outside, "%s: falls %d times, %d pixels outside", quality_name(quality),
               falls, outside);
-        CHECK(blurred <= 10, "%s: %d pixels are neither", quality_name(quality), blurred);
+        CHECK(blurred <= 10, "%s: %d pixels are blurred", quality_name(quality), blurred);
     }
 }
 

@@ -6,8 +6,7 @@
 /* Allowed error in 8-bit codes. */
 #define TOLERANCE 2
 
-/* Allowed error if chroma is interpolated between two very different colours: OpenGL leaves the
- * precision to the driver, and llvmpipe uses 8 bits. */
+/* Allowed error at edges, because llvmpipe interpolates chroma with only 8 bits. */
 #define EDGE_TOLERANCE 3
 #define PATCH 8
 
@@ -46,7 +45,7 @@ static double clamp(double value, double low, double high)
     return fmin(fmax(value, low), high);
 }
 
-/* Converts codes, which need not be whole, to unclamped R'G'B' of 0..1. */
+/* Converts codes to R'G'B' (0 black, 1 white) without clamping. */
 static void to_rgb(const Matrix *m, int full, int depth, const double code[3], double rgb[3])
 {
     const double unit = pow(2, depth - 8), top = pow(2, depth) - 1;
@@ -58,7 +57,7 @@ static void to_rgb(const Matrix *m, int full, int depth, const double code[3], d
     rgb[1] = (y - m->kr * rgb[0] - m->kb * rgb[2]) / (1 - m->kr - m->kb);
 }
 
-/* A component at a position in its own samples, interpolated linearly. */
+/* Interpolates a component linearly. x, y: position in the component's own samples. */
 static double interpolated(const AVFrame *frame, int comp, double x, double y)
 {
     int width, height;
@@ -75,7 +74,6 @@ static double interpolated(const AVFrame *frame, int comp, double x, double y)
                fy;
 }
 
-/* The expected colour of a pixel. */
 static void expected(const AVFrame *frame, const Matrix *m, double site_x, double site_y, int x,
                      int y, double rgb[3])
 {
@@ -126,8 +124,7 @@ static void compare(const AVFrame *frame, const Matrix *m, double site_x, double
           worst_edge);
 }
 
-/* Luma rises to the right, Cb downwards, Cr falls to the right: most colours, and some impossible
- * ones. */
+/* Draws most colours, and some impossible ones. */
 static void fill_gradients(AVFrame *frame)
 {
     const int top = (1 << frame_depth(frame)) - 1;
@@ -234,7 +231,7 @@ VIEW_TEST(matrix_by_size)
     }
 }
 
-/* A step of chroma in both directions, where its position matters most. */
+/* The position of chroma matters most at a step. */
 VIEW_TEST(chroma_siting)
 {
     for (int i = 0; i < SITINGS; i++) {
@@ -264,7 +261,7 @@ VIEW_TEST(negative_stride)
     compare(frame, &matrices[0], 0, 0.5, "bottom-up");
 }
 
-/* Rows that are not a whole number of texels apart, and samples that are not aligned. */
+/* Rows are no whole number of samples apart, and samples are unaligned. */
 VIEW_TEST(odd_stride)
 {
     static uint8_t memory[16384];
@@ -307,7 +304,7 @@ static double hlg_nits(double code)
     return 1000 * pow(scene, 1.2);
 }
 
-/* BT.2390, 5.4.1, step by step, with a black of 0 on both sides. */
+/* BT.2390, 5.4.1, step by step; black is 0 in the source and on the screen. */
 static double eetf(double nits, double peak, double screen)
 {
     const double source = pq_code(peak), e1 = fmin(pq_code(nits) / source, 1);
@@ -391,7 +388,7 @@ VIEW_TEST(hdr_ramps)
     av_frame_free(&frame);
 }
 
-/* Draws one colour of a BT.2020 stream. `rgb`: its codes, 0..1. */
+/* Draws one colour of a BT.2020 stream. `rgb`: its R'G'B', 0..1. */
 static const uint8_t *draw_colour(enum AVColorTransferCharacteristic transfer, const double rgb[3])
 {
     const double kr = 0.2627, kb = 0.0593, y = kr * rgb[0] + (1 - kr - kb) * rgb[1] + kb * rgb[2];
@@ -408,7 +405,7 @@ static const uint8_t *draw_colour(enum AVColorTransferCharacteristic transfer, c
     return pixel_at(8, 8);
 }
 
-/* Linear BT.2020 to linear BT.709, BT.2407's matrix. */
+/* Linear BT.2020 to linear BT.709, with BT.2407's matrix. */
 static void to_narrow(const double wide[3], double narrow[3])
 {
     static const double m[3][3] = {

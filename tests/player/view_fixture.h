@@ -25,7 +25,7 @@ static inline MediaError *fresh_error(void)
     return &fixture_error;
 }
 
-/* Opens a view for one test. Returns 0 and skips the test without OpenGL. */
+/* Opens a view for one test. Without OpenGL, skips the test and returns 0. */
 static inline int open_view(void)
 {
     if (!fixture_window) {
@@ -42,7 +42,7 @@ static inline int open_view(void)
     return 1;
 }
 
-/* A test with a view that is opened before and closed after it. */
+/* A test with an open `view`. */
 #define VIEW_TEST(name)                                                                            \
     static void name##_seen(void);                                                                 \
     TEST(name)                                                                                     \
@@ -116,7 +116,6 @@ static inline void fill_component(AVFrame *frame, int comp, int code)
             put_code(frame, comp, x, y, code);
 }
 
-/* A gray of 8-bit code `luma`. */
 static inline AVFrame *gray_frame(int width, int height, int luma)
 {
     AVFrame *frame = make_frame(AV_PIX_FMT_YUV420P, width, height);
