@@ -114,7 +114,7 @@ HostSource *host_source(obs_data_t *settings)
     h->after = new_source(h, "test_after");
     obs_data_release(settings);
     CHECK(h->input && h->filter && h->after, "a source cannot be created");
-    /* The newest frame is shown at once, whatever its timestamp is. */
+    /* Shows the newest frame at once, whatever its timestamp is. */
     obs_source_set_async_unbuffered(h->input, true);
     obs_source_filter_add(h->input, h->filter);
     obs_source_filter_add(h->input, h->after);
@@ -244,7 +244,7 @@ static int start_server(void)
 static int start_video(void)
 {
     struct obs_video_info video = {.graphics_module = "libobs-opengl",
-                                   .fps_num = 500, /* the tests wait for its next frame */
+                                   .fps_num = 500, /* high, as tests wait for frames */
                                    .fps_den = 1,
                                    .base_width = CANVAS,
                                    .base_height = CANVAS,

@@ -1,7 +1,5 @@
-/*
- * OBS without its window: libobs with its graphics thread, drawing with Mesa into an Xvfb, a source
- * that the test feeds, and two filters of the test around lumeq's.
- */
+/* OBS without its window: libobs draws with Mesa on Xvfb. The test feeds a source with two filters:
+ * lumeq's, and one that keeps lumeq's frames for the test. */
 #ifndef LUMEQ_TESTS_OBS_HOST_H
 #define LUMEQ_TESTS_OBS_HOST_H
 
@@ -12,13 +10,13 @@
 /* Starts libobs and loads the plugin. Returns 0, or -1 after check_skip() or a failed check. */
 int host_start(void);
 
-/* Stops libobs. Returns the number of its blocks of memory that were not freed. */
+/* Stops libobs. Returns the number of memory blocks that it has not freed. */
 long host_stop(void);
 
 /* A source with lumeq's filter. */
 typedef struct HostSource HostSource;
 
-/* `settings`: those the filter begins with (NULL: the defaults); the call releases them. */
+/* `settings`: the filter's first settings; NULL: the defaults. The call releases them. */
 HostSource *host_source(obs_data_t *settings);
 void host_source_free(HostSource **source);
 obs_source_t *host_input(const HostSource *source);

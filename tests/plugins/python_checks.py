@@ -1,4 +1,4 @@
-"""The Python module: arrays of all kinds give the same results, OpenCV's bits, errors, and the examples of its page."""
+"""Tests the Python module: kinds of arrays, OpenCV's bits, errors, and the examples of its page."""
 
 import gc
 import multiprocessing
@@ -87,7 +87,7 @@ class Arrays(unittest.TestCase):
         self.assertTrue(same(lumeq.equalize(frame[:, :, None])[:, :, 0], wanted))
         self.assertTrue(same(lumeq.equalize((frame,)), wanted))
         self.assertTrue(same(lumeq.equalize(np.broadcast_to(frame[0], (1, 161))), lumeq.equalize(frame[:1])))
-        upright = lumeq.equalize(frame, mode="stretch")  # without dither, whose pattern is not turned
+        upright = lumeq.equalize(frame, mode="stretch")  # no dither, as its pattern does not turn
         self.assertTrue(same(lumeq.equalize(frame[::-1], mode="stretch")[::-1], upright))
 
     def test_read_only_input(self):
@@ -173,7 +173,7 @@ class Video(unittest.TestCase):
         sizes = (9, 16), (9, 16), (20, 30), (20, 30), (9, 16)
         self.assertEqual([p.shape for p in lumeq.film([picture(*size) for size in sizes], fps=2)], list(sizes))
         steps = [p.mean() for p in made]
-        self.assertLess(max(steps[:40]) - min(steps[:40]), 3, "the cut is seen ahead, and changes nothing before")
+        self.assertLess(max(steps[:40]) - min(steps[:40]), 3, "the cut changes frames before it")
 
     def test_batches(self):
         for planes in (1, 3):
@@ -209,7 +209,7 @@ class Video(unittest.TestCase):
         eq.process(picture())
 
     def test_overwritten_array(self):
-        """A program that reads every frame into one array gets no noise filter, but no ghosts either."""
+        """If each frame overwrites the previous one, the noise stays unknown."""
         eq, frame = lumeq.Equalizer(), picture()
         for _ in range(4):
             frame[:] = picture()
@@ -265,7 +265,7 @@ class Video(unittest.TestCase):
         self.assertEqual([p.dtype for p in lumeq.Equalizer().process(planes)], [np.float64] * 3)
 
     def test_thermal(self):
-        """100 of 16,384 codes: the profile fills the output."""
+        """A picture with 100 of 16,384 codes fills the output."""
         heat = picture(brightest=98).astype(np.uint16) + np.uint16(7754)
         self.assertLess(lumeq.equalize(heat, depth=14, mode="clahe", clip=4).std(), 200)
         made = lumeq.equalize(heat, depth=14, profile="thermal")
@@ -304,7 +304,7 @@ class Video(unittest.TestCase):
         self.assertEqual(wrong, [])
 
     def test_bgr_in_threads(self):
-        """Pictures of several sizes share one Equalizer, whose work must not mix them up."""
+        """Threads with pictures of different sizes share one Equalizer."""
         eq, wrong = lumeq.Equalizer(mode="off"), []
 
         def work(side):
@@ -317,7 +317,7 @@ class Video(unittest.TestCase):
         self.assertEqual(wrong, [])
 
     def test_the_gil_is_released(self):
-        """Another thread runs although none is ever asked to give way."""
+        """Another thread runs although Python never switches threads by itself."""
         frame, go, ran = picture(2000, 2000), threading.Event(), []
         interval = sys.getswitchinterval()
         self.addCleanup(sys.setswitchinterval, interval)
@@ -343,7 +343,7 @@ class Bench(unittest.TestCase):
             bits = dict(re.findall(r"^\| (OpenCV|lumeq `reference`).*one CPU thread.*? \| [0-9., /|]+ \| (.*) \|$",
                                    p.stdout, re.M))
             self.assertEqual(bits, {"OpenCV": "same", "lumeq `reference`": "same"}, p.stdout)
-            for name in "CV-CUDA", "kornia-rs", "CuPy", "VPI", "DALI", "VapourSynth":  # its row, or why there is none
+            for name in "CV-CUDA", "kornia-rs", "CuPy", "VPI", "DALI", "VapourSynth":  # its row, or why it is missing
                 self.assertRegex(p.stdout, r"(?m)^(\| %s [0-9]|- %s[ :].+)" % (name, name))
 
 
@@ -456,7 +456,7 @@ class Interfaces(unittest.TestCase):
 
 
 class Overlaps(unittest.TestCase):
-    """Outputs that share samples with the input are refused, those between its rows are not."""
+    """Outputs that share samples with the input are refused. Outputs between its rows are allowed."""
 
     def test_frames(self):
         a, eq = np.zeros((200, 200), np.uint8), lumeq.Equalizer()
@@ -495,7 +495,7 @@ class Overlaps(unittest.TestCase):
 
 
 class Temporary:
-    """Exports a new array at each use, so that only its reader keeps it."""
+    """Exports a new array at each use. Only its reader keeps it."""
 
     def __init__(self, array):
         self.array, self.made = array, []
@@ -552,7 +552,7 @@ class Lifetimes(unittest.TestCase):
         before = memory()
         for _ in range(60):
             once()
-        self.assertLess(memory() - before, 30e6, "half a frame for each round")
+        self.assertLess(memory() - before, 30e6, "each round leaks half a frame")
 
     def test_exit(self):
         """With running threads and reference cycles, Python exits without messages or a crash."""
@@ -578,7 +578,7 @@ class Lifetimes(unittest.TestCase):
 
 
 class Forks(unittest.TestCase):
-    """Objects work in a process that multiprocessing forks, and it ends."""
+    """Objects work in a forked process, and the process ends."""
 
     def child(self, call):
         process = multiprocessing.get_context("fork").Process(target=call)
@@ -647,7 +647,7 @@ class OnGpu(unittest.TestCase):
         frame = picture(135, 160, depth=10)
         wanted = lumeq.Equalizer(backend="cpu", depth=10, format="nv12").process(frame)
         for name, there, back in self.kinds():
-            if name == "torch":  # knows uint16 since 2.3, without much arithmetic
+            if name == "torch":  # its uint16 has little arithmetic
                 continue
             made = lumeq.Equalizer(backend="cuda", depth=10, format="nv12").process(there(frame))
             self.assertTrue(same(back(made), wanted))
@@ -668,7 +668,7 @@ class OnGpu(unittest.TestCase):
             self.assertTrue(same(a.get(), b))
 
     def test_stream_order(self):
-        """process() reads what a slow kernel before it on the stream writes; with `reference`, the call does not wait."""
+        """process() reads what an earlier, slow kernel on the stream writes. With `reference`, the call does not wait."""
         spin = cupy.RawKernel("""extern "C" __global__ void spin(unsigned char *to, const unsigned char *from, int n,
                                                                  long long ticks) {
             for (long long begin = clock64(); clock64() - begin < ticks;) {}
@@ -730,7 +730,7 @@ class Pages(unittest.TestCase):
         self.addCleanup(shutil.rmtree, self.folder)
         self.addCleanup(os.chdir, os.getcwd())
         os.chdir(self.folder)
-        shutil.copy(os.environ["SMALL_SAMPLE"], "dark.mp4")  # FFmpeg goes by the content
+        shutil.copy(os.environ["SMALL_SAMPLE"], "dark.mp4")  # FFmpeg detects the format by content
         cv2.imwrite("foggy.png", np.dstack([picture() + np.uint8(60 + i) for i in range(3)]))
         for i in range(3):
             cv2.imwrite("thermal/%d.png" % i, picture(depth=14))

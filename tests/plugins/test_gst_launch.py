@@ -84,7 +84,6 @@ class GstLaunch(Case):
         return out
 
     def test_has_the_bits_of_the_program(self):
-        """Raw planes through filesrc and filesink."""
         cases = [("yuv420p", "i420", "", ""), ("nv12", "nv12", "", ""),
                  ("yuv420p10le", "i420-10le", "", ""), ("yuv444p", "y444", "", ""),
                  ("gray", "gray8", "", "--range full"), ("gray16le", "gray16-le", "", "--range full"),
@@ -157,7 +156,7 @@ class GstLaunch(Case):
         self.assertRegex(said, r"License +BSD")
 
     def test_thermal(self):
-        """Each frame uses a hundred of 65,536 codes, which fill the output."""
+        """Frames with 100 of 65,536 codes fill the output."""
         planes, out = self.path("in.raw"), self.path("out.raw")
         samples = array.array("H", (7754 + (x + y * 3 + 5 * frame) % 100 for frame in range(5) for y in range(100)
                                     for x in range(176)))
@@ -227,8 +226,8 @@ class GstLaunch(Case):
         self.assertGreater(max(frames[-320 * 240:]), 200)  # the ball
 
     def test_documented_rtsp_over_loopback(self):
-        """The encoder is lossless here, so the server must get the element's bits. The sender is not awaited:
-        rtspclientsink sometimes forgets the end of the stream."""
+        """The encoder is lossless here, so the server must get the element's bits. The test kills the sender, because
+        rtspclientsink sometimes does not end."""
         why = why_no_rtsp()
         if why:
             self.skipTest(why)

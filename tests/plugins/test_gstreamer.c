@@ -376,7 +376,7 @@ static void push_segment(const Pair *p, GstClockTime begin, GstClockTime end)
     CHECK(gst_harness_push_event(p->harness, gst_event_new_segment(&segment)), "segment refused");
 }
 
-/* The light changes too little for a cut, so that only a new history shows it at once. */
+/* The change of light is too small for a cut, so only a new history follows it at once. */
 TEST(flushes_gaps_and_segments_begin_a_new_history)
 {
     FREED_BY(free_pair) Pair p = new_pair(&formats[0], 160, 90, "bt709");
@@ -411,7 +411,7 @@ TEST(caps_change_in_mid_stream)
     run(&p, 12, 4, 60);
 }
 
-/* The same samples with a GstVideoMeta, in rows that are `padding` bytes longer. */
+/* Copies the samples into longer rows, which a GstVideoMeta describes. */
 static GstBuffer *pad_rows(const Pair *p, GstBuffer *from, int padding)
 {
     gsize offset[GST_VIDEO_MAX_PLANES] = {0}, size = 0;
@@ -439,7 +439,7 @@ static GstBuffer *pad_rows(const Pair *p, GstBuffer *from, int padding)
     return to;
 }
 
-/* Each buffer has the strides of its GstVideoMeta, or those of the caps without one. */
+/* A buffer's strides are in its GstVideoMeta; without one, they are in the caps. */
 TEST(strides_change_from_buffer_to_buffer)
 {
     static const int paddings[] = {0, 300, 0, 16, 300, 64, 0, 1000, 0, 0, 16, 2};
@@ -567,7 +567,7 @@ TEST(a_stream_does_not_begin_with_refused_settings)
         gst_harness_set_src_caps_str(harness,
                                      "video/x-raw,format=I420,width=32,height=32,framerate=25/1");
         check_message(bus, GST_MESSAGE_ERROR, "clip must be automatic, 0 or 1..1000, not 0.5");
-        gst_bus_set_flushing(bus, TRUE); /* the caps are tried again */
+        gst_bus_set_flushing(bus, TRUE); /* drops repeated errors about the caps */
         gst_bus_set_flushing(bus, FALSE);
         g_object_set(harness->element, "clip", 2.0, NULL);
         gst_harness_set_src_caps_str(harness,
@@ -611,7 +611,6 @@ static GstBuffer *pull(GstElement *sink)
     return buffer;
 }
 
-/* Compares frames of both sinks. */
 static void compare(Pair *p, GstElement *before, GstElement *after, int count)
 {
     for (int i = 0; i < count; i++) {

@@ -1,4 +1,4 @@
-/* The filter for OBS, loaded by libobs and fed through OBS's own path, against the library. */
+/* The filter for OBS, loaded and fed by libobs, against the library. */
 #include "obs_host.h"
 
 #include <pthread.h>
@@ -77,7 +77,7 @@ static Planes new_planes(const Format *f, int width, int height)
     return p;
 }
 
-/* The byte of sample x of a plane in a row of a packed frame. */
+/* Byte offset of sample x of a plane in a row of a packed frame. */
 static size_t packed_at(const char *order, int plane, int x)
 {
     const char *first = strchr(order, "YUV"[plane]);
@@ -123,7 +123,7 @@ static void draw(const Format *f, struct obs_source_frame *frame, int number, in
                 row[2 * x] = (uint8_t)sample, row[2 * x + 1] = (uint8_t)(sample >> 8);
         }
     for (int i = 1; f->depth > 8 && i < MAX_AV_PLANES && frame->data[i]; i++)
-        for (uint32_t k = 1; k < frame->linesize[i]; k += 2) /* no code beyond the last one */
+        for (uint32_t k = 1; k < frame->linesize[i]; k += 2) /* no code above the maximum */
             for (uint32_t y = 0; y < frame->height >> (i < 3 ? f->chroma_y : 0); y++)
                 frame->data[i][y * frame->linesize[i] + k] = (uint8_t)(f->shift         ? 0x80
                                                                        : f->depth == 10 ? 2
@@ -163,7 +163,7 @@ static void free_model(Model *m)
     free(m->out.memory);
 }
 
-/* Equalizes the frame by the library, and checks that the filtered one has the same samples. */
+/* Equalizes `frame` with the library. True if `got` has the same samples. */
 static int is_same(Model *m, const Format *f, const struct obs_source_frame *frame,
                    const struct obs_source_frame *got)
 {
@@ -223,7 +223,7 @@ static void free_rig(Rig *r)
     obs_source_frame_destroy(r->frame);
 }
 
-/* Sends the frame through OBS, and moves its time on. */
+/* Sends the frame through OBS, and advances its time. */
 static const struct obs_source_frame *send(Rig *r)
 {
     const struct obs_source_frame *got = host_filtered(r->source, r->frame);
@@ -231,7 +231,7 @@ static const struct obs_source_frame *send(Rig *r)
     return got;
 }
 
-/* Sends frames through OBS and compares them. */
+/* Sends frames through OBS and compares them with the library's. */
 static int run(Rig *r, int count, int light)
 {
     for (int i = 0; i < count; i++) {
@@ -302,7 +302,7 @@ static obs_data_t *settings_of(int i, LumeqParams *p)
         json = "{\"profile\": \"surveillance\"}";
         CHECK(lumeq_params_profile(p, "surveillance") == 0, "%s", lumeq_last_error(NULL));
         break;
-    case 10: /* a changed setting overrides the profile */
+    case 10: /* `brightness` overrides the profile, `mode` does not */
         json = "{\"profile\": \"night\", \"brightness\": 30, \"mode\": 3}";
         CHECK(lumeq_params_profile(p, "night") == 0, "%s", lumeq_last_error(NULL));
         p->brightness = 0.3;
@@ -338,8 +338,7 @@ static void decision(HostSource *source, char *text, size_t size)
     obs_properties_destroy(all);
 }
 
-/* OBS applies settings between any two frames, so the test sends a still picture until the new
- * settings have their effect. */
+/* OBS may apply settings late, so the test sends a still picture until they act. */
 TEST_IF(settings_change_while_it_runs, start())
 {
     FREED_BY(free_rig) Rig r = new_rig(&formats[1], 160, 90, NULL, NULL);
@@ -371,7 +370,7 @@ TEST_IF(settings_change_while_it_runs, start())
 }
 
 /* After a change of size, format or range, a frame has no previous frame. After a jump in time, it
- * has no history either. Only a new filter awaits the noise. */
+ * has no history either. */
 TEST_IF(size_format_range_and_time_change, start())
 {
     HostSource *source = host_source(NULL);
@@ -435,7 +434,7 @@ TEST_IF(the_settings_show_the_decision, start())
     }
 }
 
-/* With deinterlacing, OBS says that the rows of a frame belong to two fields. */
+/* With deinterlacing, the rows of a frame belong to two fields. */
 TEST_IF(fields_are_filtered_separately, start())
 {
     FREED_BY(free_rig) Rig r = new_rig(&formats[0], 160, 90, NULL, NULL);
@@ -444,7 +443,7 @@ TEST_IF(fields_are_filtered_separately, start())
     run(&r, 10, 45);
 }
 
-/* The settings window works in another thread than the filter. */
+/* The settings window runs in another thread than the filter. */
 static void *use_settings(void *data)
 {
     HostSource *source = data;

@@ -18,7 +18,7 @@
 
 static const VSAPI *vs;
 
-/* Creates a core with the plugin. Returns NULL and skips the test without VapourSynth. */
+/* Creates a core with the plugin. Without VapourSynth, skips the test and returns NULL. */
 static VSCore *start(void)
 {
     void *library = dlopen(LUMEQ_VAPOURSYNTH_LIBRARY, RTLD_NOW);
@@ -108,13 +108,13 @@ static VSNode *open_clip(Clip *c, VSCore *core)
 
 /* ---- the filter ---- */
 
-/* An argument of the filter: `word`, or `number` if that is NULL. */
+/* An argument of the filter: `word`, or `number` if `word` is NULL. */
 typedef struct Argument {
     const char *name, *word;
     double number;
 } Argument;
 
-/* Calls core.lumeq.Equalize. Returns NULL with the error in `said`. */
+/* Calls core.lumeq.Equalize. Returns NULL after an error, and `said` has its text. */
 static VSNode *equalize(VSNode *clip, const Argument *arguments, int count, char said[512],
                         VSCore *core)
 {
@@ -313,7 +313,7 @@ static void check_orders(Clip *c, const Expected *e, const Argument *arguments, 
         atomic_store(&c->made, 0);
         vs->freeFrame(vs->getFrame(20, node, said, sizeof(said)));
         const int most = 1 + e->stats[20].previous;
-        CHECK(c->made <= most, "%d frames were read again for one, not %d", c->made, most);
+        CHECK(c->made <= most, "one frame needed %d source frames, not %d", c->made, most);
         vs->freeNode(node);
     }
 }
