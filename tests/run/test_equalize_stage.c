@@ -30,7 +30,7 @@ static int wait_for_event(int known)
     return CHECK(ret == 0, "nothing happens");
 }
 
-/* After this many frames, the input (--wrap) reports that it has returned after an interruption. */
+/* After this many frames, the decoder (--wrap) reports a return after an interruption. */
 static atomic_int until_return = -1;
 
 int __wrap_decoder_take_return(Decoder *decoder);
@@ -43,7 +43,7 @@ int __wrap_decoder_take_return(Decoder *decoder)
 
 /* ---- a clip, decoded and equalized as the window does it ---- */
 
-/* The decoded frames since the start, and the last settings of each. */
+/* The decoded frames since the start or the last seek, with the latest settings of each. */
 typedef struct Seen {
     AVFrame *in[MOST_FRAMES];
     LumeqParams params[MOST_FRAMES];
@@ -67,7 +67,7 @@ typedef struct Rig {
     atomic_int taken;                  /* frames that the stage has passed to the recording */
     atomic_llong last;                 /* time stamp of the last taken frame */
     atomic_int seeks;                  /* seeks so far; after one, older frames may be taken */
-    atomic_llong taken_at, decoded_at; /* clock times when the last frames were taken, decoded */
+    atomic_llong taken_at, decoded_at; /* clock times of the last take and decode */
     int unwanted;                      /* 1: nothing is recorded */
 } Rig;
 
@@ -220,8 +220,8 @@ static AVFrame *model_frame(Rig *r, int i)
     return out;
 }
 
-/* The last frame as one equalizer makes it after all frames before it. Only the settings of the
- * last frame may have changed since the last call. */
+/* Equalizes the seen frames in order and returns the last one. Since the last call, only the
+ * settings of the last frame may have changed. */
 static AVFrame *expected(Rig *r)
 {
     Seen *s = &r->seen;
@@ -292,7 +292,7 @@ static void see(Rig *r, Frame *frame, int again)
         s->params[s->count - 1] = r->params;
 }
 
-/* Shows the next frame. If the current one comes again before, shows that first. */
+/* Shows the next frame. If the current frame comes again first, also shows that. */
 static void show_next(Rig *r, const char *when)
 {
     Frame *frame;
@@ -383,8 +383,7 @@ STAGE_TEST(settings_reach_waiting_frames, AV_NOPTS_VALUE)
     CHECK(r->taken <= 16 + 3, "%d frames are recorded", r->taken);
 }
 
-/* If the settings change many times while a frame is being equalized, the shown frame gets the last
- * settings. */
+/* The settings change many times while a frame is being equalized. */
 STAGE_TEST(last_settings_apply, AV_NOPTS_VALUE)
 {
     for (int i = 0; i < 3; i++)
@@ -402,7 +401,6 @@ STAGE_TEST(last_settings_apply, AV_NOPTS_VALUE)
     }
 }
 
-/* No earlier frame comes after a seek, at whatever moment it happens. */
 STAGE_TEST(no_old_frames_after_a_seek, AV_NOPTS_VALUE)
 {
     for (int i = 0; i < 12; i++) {
@@ -429,14 +427,14 @@ STAGE_TEST(no_old_frames_after_a_seek, AV_NOPTS_VALUE)
     }
 }
 
-/* While the frame from before a seek is still shown, the frames after it start a new history. */
+/* Frames after a seek start a new history, even while the frame from before it is shown. */
 STAGE_TEST(settings_after_a_seek, AV_NOPTS_VALUE)
 {
     for (int i = 0; i < 6; i++) {
         const int64_t to = (int64_t)(i * 5 % 7 + 1) * 10 * FRAME_US;
         show_next(r, "before a seek");
         show_next(r, "before a seek");
-        const int taken = r->taken; /* two more frames may follow right after the seek */
+        const int taken = r->taken; /* read now, as frames may be taken right after the seek */
         if (!go_to(r, to))
             break;
         wait_until_taken(r, taken + 2);
@@ -447,12 +445,11 @@ STAGE_TEST(settings_after_a_seek, AV_NOPTS_VALUE)
     }
 }
 
-/* The window's calls do not wait for a slow equalizer. */
 STAGE_TEST(calls_do_not_wait, AV_NOPTS_VALUE)
 {
     Frame *frame;
     show_next(r, "before");
-    wait_until_taken(r, 3); /* the second can be received, which leaves room for a fourth */
+    wait_until_taken(r, 3); /* receiving one makes room for a fourth */
     gate_set(1);
     while (equalize_stage_receive(r->stage, &frame, &r->error) == 0) {
         equalize_stage_taken(r->stage, frame);
@@ -494,7 +491,6 @@ STAGE_TEST(the_end_is_the_last, (LAST_FRAME - 4) * FRAME_US)
     CHECK(receive(r, &frame) == AVERROR_EOF, "the end does not come again");
 }
 
-/* Waits until the input has decoded this many frames. */
 static void wait_until_decoded(const Rig *r, int frames)
 {
     const int64_t end = av_gettime_relative() + LIVENESS_S * INT64_C(1000000);
@@ -503,7 +499,7 @@ static void wait_until_decoded(const Rig *r, int frames)
     CHECK(r->decoded >= frames, "%d frames are decoded", r->decoded);
 }
 
-/* Late frames are dropped before they are equalized, and the next one counts them. */
+/* Late frames are dropped before they are equalized. The next frame has their number. */
 STAGE_TEST(late_frames_are_dropped, AV_NOPTS_VALUE)
 {
     Frame *frame;
@@ -568,7 +564,7 @@ static void poll_until_taken(const Rig *r, int count)
     CHECK(r->taken >= count, "%d taken, not %d", r->taken, count);
 }
 
-/* Returns how many frames wait at most, until `enough` do; INT_MAX: within a short time. */
+/* Watches until `enough` frames wait; INT_MAX: for a short time. Returns the maximum. */
 static int watch_waiting(Rig *r, int enough)
 {
     const int64_t patience = enough == INT_MAX ? 50000 : LIVENESS_S * INT64_C(1000000);
@@ -582,21 +578,21 @@ static int watch_waiting(Rig *r, int enough)
     return most;
 }
 
-/* If the bound has no room for two frames, only one waits at a time, whatever the window asks for;
- * with more room, several wait. */
+/* With room for one frame, only one waits, whatever the window asks for. With more room, several
+ * wait. */
 TEST(waiting_frames_are_bounded)
 {
-    for (int small = 0; small < 2; small++) {
+    for (int roomy = 0; roomy < 2; roomy++) {
         Rig r;
-        const int64_t at_most = small ? 0 : 400 * 224 * 3; /* a frame, decoded and equalized */
+        const int64_t at_most = roomy ? 0 : 400 * 224 * 3; /* a frame, decoded and equalized */
         if (open_bounded(&r, 0, at_most) && start(&r, AV_NOPTS_VALUE))
             for (int i = 0; i < 4; i++) {
                 show_next(&r, "before");
                 poll_until_taken(&r, i + 3);
                 set(&r, 0.2 * i, LUMEQ_MODE_GLOBAL);
                 equalize_stage_redo(r.stage);
-                const int most = watch_waiting(&r, small ? 2 : INT_MAX);
-                CHECK(small ? most >= 2 : most == 1, "%d frames wait", most);
+                const int most = watch_waiting(&r, roomy ? 2 : INT_MAX);
+                CHECK(roomy ? most >= 2 : most == 1, "%d frames wait", most);
                 see_redone(&r, "again");
             }
         close_rig(&r);
@@ -605,8 +601,7 @@ TEST(waiting_frames_are_bounded)
 
 #define SETTLE_US (CHECK_SLOWER * INT64_C(1000000))
 
-/* Waits until all frames are decoded and taken by the stage, and then a while longer: the stage may
- * still be about to equalize the last one. */
+/* Waits until all frames are decoded, then at most SETTLE_US for the stage to take the last one. */
 static void wait_for_input(Rig *r)
 {
     const int64_t end = av_gettime_relative() + LIVENESS_S * INT64_C(1000000);
@@ -633,9 +628,8 @@ static void show_newest(Rig *r)
           "the last frame is missing");
 }
 
-/* Live, a frame that the window has not taken is replaced by a newer one and leaves no trace in the
- * history. Frames that were decoded while it was equalized do not replace it, or none might ever be
- * shown. The first frame has no trace of an earlier input. */
+/* A newer live frame replaces the frame that waits for the window, and the history forgets the old
+ * frame. Frames decoded while a frame is equalized do not replace it: none might ever be shown. */
 TEST(the_newest_is_shown)
 {
     for (int before = 0; before < 2; before++) {

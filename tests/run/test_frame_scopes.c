@@ -13,7 +13,7 @@ enum { WIDTH = 6, HEIGHT = 4 };
 
 static Scopes scopes, plain;
 
-/* Luma 16 + 10 x + y; the left half has Cb 90 and Cr 200, the right one gray. */
+/* Luma 16 + 10 x + y; the left third has Cb 90 and Cr 200, the rest is gray. */
 static AVFrame *make(enum AVPixelFormat format, int bytes, int shift, int semi)
 {
     AVFrame *frame = new_frame(format, WIDTH, HEIGHT);
@@ -141,7 +141,7 @@ static void count_whole(const AVFrame *frame)
     scopes_count(&plain, &picture);
 }
 
-/* Overwrites all other rows. Returns the number of bytes kept. */
+/* Overwrites all rows but these. Returns the number of bytes kept. */
 static size_t keep_rows(const AVFrame *frame, const FrameRows *rows, int planes)
 {
     size_t kept = 0;

@@ -68,7 +68,7 @@ static int next_curve(void *opaque, MeasuredFrame *frame, LumeqCurve **curve, Me
     return 1;
 }
 
-/* Checks whether the frame is taken for the measured one. */
+/* `same`: true if the frame must get the measured frame's curve. */
 static void check(Measured *measured, PlannedCurves planned, const AVFrame *frame, int same,
                   const char *what)
 {

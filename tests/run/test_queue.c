@@ -120,7 +120,6 @@ TEST(everything_arrives)
     queue_close(&queue);
 }
 
-/* A stop ends a wait for room. */
 TEST(a_stop_ends_a_wait_for_room)
 {
     for (int i = 0; i < 50; i++) {

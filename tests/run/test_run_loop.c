@@ -4,10 +4,9 @@
 
 #define FRAMES 3
 
-/* Calls: a letter for the sink and the number of the frame; p for a packet, e for an end. */
 typedef struct Log {
-    char text[64];
-    int fails_at; /* the second sink fails at this frame with `code`; -1: never */
+    char text[64]; /* calls, as in "p1 A0 b0 e1": packet, sinks a and b (A: first frame), end */
+    int fails_at;  /* the second sink fails at this frame with `code`; -1: never */
     int code;
     int stops_at; /* the second sink stops the run at this frame; -1: never */
     atomic_int stop;
@@ -20,7 +19,7 @@ static void note(Log *log, char what, int64_t number)
     snprintf(log->text + n, sizeof(log->text) - n, "%c%d ", what, (int)number);
 }
 
-/* Each frame has two packets before its picture, and the last one has no picture. */
+/* Each frame has two packets before its picture. The last frame has no picture. */
 static int next_frame(void *opaque, Frame **frame, MediaError *error)
 {
     Log *log = opaque;
