@@ -38,7 +38,7 @@ passed=0 failed=0 skipped=0 alone=() plugins=()
 # The tests that each build runs; --all adds the trials (tests/hard).
 declare -A labels=([release]=short [asan]=sanitize [tsan]=threads)
 
-# The sanitizers' options and suppressions. Paths are quoted for the sanitizers' own parser.
+# Paths are quoted for the sanitizers' own parser.
 set_sanitizer_options() {
     export ASAN_OPTIONS=halt_on_error=1:detect_stack_use_after_return=1:strict_string_checks=1
     export UBSAN_OPTIONS=halt_on_error=1:print_stacktrace=1
@@ -47,7 +47,7 @@ set_sanitizer_options() {
     [ ! -f tests/tsan.supp ] || TSAN_OPTIONS+=":suppressions='$root/tests/tsan.supp'"
 }
 
-# Turns address randomization off for sanitizers: with that of newer kernels, those of GCC before 14 do not start.
+# GCC's sanitizers before version 14 do not start with the address randomization of newer kernels.
 choose_launcher() {
     launcher=()
     if [ "$1" != release ] && setarch "$(uname -m)" -R true 2>/dev/null; then
@@ -55,8 +55,7 @@ choose_launcher() {
     fi
 }
 
-# --all compiles device code for the oldest supported GPUs, which have the fewest features, and for
-# Hopper, for which most code is written. It needs no GPU.
+# The oldest supported GPUs have the fewest features. Most code is written for Hopper.
 choose_code() {
     if [ "${#builds[@]}" -gt 1 ]; then
         cuda=(-DLUMEQ_CUDA=AUTO "-DCMAKE_CUDA_ARCHITECTURES=75-real;90")
@@ -80,8 +79,7 @@ fetch_vapoursynth() {
     plugins+=("-DLUMEQ_VAPOURSYNTH_INCLUDE=$folder/vapoursynth/include")
 }
 
-# Optimizes as distributions do, with -O2; only kernels use -O3, which takes a fifth longer to compile. GCC
-# advises against -Werror with its sanitizers, which cause false warnings.
+# Uses -O2, as distributions do. GCC's sanitizers cause false warnings, so only the release build has -Werror.
 build() {
     local werror=OFF shared=OFF cuda=() flags=()
     if [ "$1" = release ]; then
@@ -110,9 +108,9 @@ say_what_is_left_out() {
     [ -z "$names" ] || say "$1: not run, as this build would find nothing new: ${names#, }"
 }
 
-# Prints the number of ctest's slots, of which a computing test takes five and a waiting test one (tests/CMakeLists.txt).
-# They suffice for a computing test on each core, six at most, and for four waiting tests. Under ThreadSanitizer,
-# where waiting tests compute as well, there is only one slot more than the computing tests take.
+# Prints the number of ctest's slots. A computing test takes five, a waiting test one (tests/CMakeLists.txt). There are
+# slots for a computing test on each of up to six cores, and for four waiting tests. Under ThreadSanitizer, waiting tests
+# compute as well, so they get only one slot.
 places() {
     local cores places
     cores=$(cores)
@@ -122,8 +120,7 @@ places() {
     echo "$places"
 }
 
-# Reruns each failed test alone, because on a busy machine a test may fail only because others run at the
-# same time. After a sanitizer's finding, reruns none.
+# Reruns each failed test alone, because other tests may slow it down. After a sanitizer's finding, reruns none.
 run_alone() {
     local log=build/ci/$1/ctest.log timeout=$2 number name
     if grep -qE '(Address|Leak|Thread)Sanitizer|runtime error:' "$log"; then

@@ -49,7 +49,7 @@ static int same_sum(const ReportSum *a, const ReportSum *b)
            (!a->count || (a->least == b->least && a->most == b->most));
 }
 
-/* Sums over the points and shots of a long video equal those over all frames. */
+/* The points of a long video add up to the sums of all its frames. */
 TEST(sums)
 {
     enum { FRAMES = 9000 };
@@ -118,7 +118,7 @@ TEST(black_frames)
     report_summary_close(&s);
 }
 
-/* MABD and flicker are changes between adjacent frames, except at cuts. */
+/* MABD and flicker compare adjacent frames, except across cuts. */
 TEST(changes)
 {
     static const int means[][3] = {/* before, after, cut */

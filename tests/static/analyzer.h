@@ -1,5 +1,5 @@
-/* Included first in each file that clang-tidy reads. The analyzer sees one file at a time; these
- * macros show it that functions which report an error return less than 0. */
+/* Included first in each file that clang-tidy reads. The analyzer sees one file at a time. These
+ * macros show it that functions return less than 0 after they have reported an error. */
 #include "equalizer/last_error.h"
 #include "job/part_files.h"
 #include "media/error.h"

@@ -59,7 +59,7 @@ build=build/static
 [ -f "$build/compile_commands.json" ] ||
     cmake --preset release -B "$build" -DLUMEQ_CUDA=OFF -DBUILD_TESTING=OFF >/dev/null
 
-# Drops the findings that accepted.txt lists. A warning in a header appears once for each C file.
+# Drops duplicates, and the findings that accepted.txt lists.
 new_findings() {
     sed -n "s|^$root/||p" | grep -E ': (warning|error): ' | sort -u |
         grep -vEf <(sed -n 's/^\([^# ]*\) \([a-zA-Z.-]*\) .*/^\1:.*\\[\2[],]/p' tests/static/accepted.txt) || true
