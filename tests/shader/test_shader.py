@@ -1,4 +1,4 @@
-"""Compares shaders/lumeq.hook in ffmpeg and mpv with the program, as README.md describes."""
+"""Compares shaders/lumeq.hook in ffmpeg and mpv with the program."""
 
 import collections
 import contextlib
@@ -99,7 +99,7 @@ class Source(unittest.TestCase):
                "settings.c", "lift_filter.h")
 
     def in_headers(self):
-        """Returns the values of the macros; Q16 and Q12 as shares of 1."""
+        """Returns the values of the macros; fixed-point values as shares of 1."""
         values = {"CURVE_ONE": 1.0, "CURVE_GAIN_ONE": 1.0}
         for name in self.HEADERS:
             text = read_bytes(os.path.join(ROOT, "src/equalizer", name)).decode()
@@ -138,7 +138,7 @@ class InFfmpeg(Case):
         shaded, written = self.path("shaded.y4m"), self.path("program.y4m")
         write_bytes(self.path("sharp.hook"), setting("denoise", "0.0").encode())
         shade(source, shaded, self.path("sharp.hook"))
-        # The program clears haze cell by cell only if the whole picture is metered; the shader does not.
+        # The shader does not clear haze cell by cell. Nor does the program if it meters only a part.
         result = lumeq(source, "-o", written, "--lookahead", "off", "--dither", "off", "--denoise", "off",
                        "--meter", "0,0,%d,%d" % (size[0] - 1, size[1]))
         self.assertEqual(result.code, 0, result.err)
@@ -178,8 +178,7 @@ class InFfmpeg(Case):
 
     @unittest.skipIf(SHORT, "long")
     def test_the_bundled_clip(self):
-        """The clip is small, but has the matrix of HD, which the shader must detect. Its light wavers, which the program
-        evens out."""
+        """The clip is small, but has the matrix of HD. The shader must detect it."""
         frames = self.both(SMALL, (400, 224) if SMALL.endswith("tests/lumeq-sample.mkv") else (1280, 720))
         shares = [agreement(*frame) for frame in frames]
         self.assertGreaterEqual(sum(shares[SECOND:]) / len(shares[SECOND:]), 0.95)
@@ -229,7 +228,7 @@ class InFfmpeg(Case):
         def noise(frame):
             return sum(abs(frame[i - 1] - 2 * frame[i] + frame[i + 1]) for i in range(1, len(frame) - 1)) / len(frame)
 
-        def rows(frame):
+        def sides(frame):
             """Means of a column on each side of the edge."""
             return [mean([frame[y * SIZE[0] + x] for y in range(SIZE[1])]) for x in (SIZE[0] // 2 - 3, SIZE[0] // 2 + 3)]
 
@@ -242,7 +241,7 @@ class InFfmpeg(Case):
         before, off, on = (luma(path)[-1] for path in (source, sharp, soft))
         self.assertGreater(noise(off), 1.2 * noise(before))
         self.assertLess(noise(on), 0.5 * noise(off))
-        for a, b in zip(rows(on), rows(off)):
+        for a, b in zip(sides(on), sides(off)):
             self.assertLess(abs(a - b), 4)
         source = self.draw("exposed", frames=SECOND)
         shade(source, sharp, self.path("sharp.hook"))
