@@ -14,7 +14,7 @@ import time
 LIBRARY = os.environ.get("WARM_START_LIBRARY")
 TOOLS = ("ffmpeg", "ffprobe")  # programs that are not under test
 MOST = 1 << 16  # maximum size of a request, in bytes
-# Variables that are read before main(): programs with different values of these are forked from different processes.
+# Variables that are read before main(). Runs with different values are forked from different processes.
 AT_START = ("LD_", "ASAN_", "LSAN_", "TSAN_", "UBSAN_", "WARM_START_OPENS")
 # Programs that get one of these variables start normally: the C library or a test's library uses it before main().
 NEVER = re.compile("GLIBC_|MALLOC_|(FAULT_ALLOC|FAULT_READ|FAKE_DRIVER|FAKE_OPENGL|ATTACK_LOG)$")

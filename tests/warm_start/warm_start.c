@@ -1,18 +1,17 @@
 /*
- * Warm start: preloaded into a program, it stops before main() and forks a process for each
- * request. Linking FFmpeg's two hundred libraries takes ten times as long as most runs of the
- * tests.
+ * Preloaded into a program, this library stops it before main(), and forks a process for each
+ * request.
  *
  *     LD_PRELOAD=libwarm_start.so WARM_START=fd program
  *
  * WARM_START_OPENS=library:library opens libraries in advance, if they exist. WARM_START_TOOL skips
  * the destructors of libraries.
  *
- * fd is a SOCK_SEQPACKET socket. A request has the working directory, the number of variables that
- * differ from the initial environment, these variables (NAME=VALUE, or NAME if unset) and the
- * arguments with the program's name, each ended by a zero. It carries the three standard files and
- * a pipe for two ints: the process id, and its status from waitpid(). Limits and signals are those
- * of the first start. The program ends when the socket is closed.
+ * fd is a SOCK_SEQPACKET socket. A request has these strings, each ended by a zero: the working
+ * directory, the number of variables that differ from the initial environment, these variables
+ * (NAME=VALUE, or NAME if unset), and the arguments with the program's name. It carries the three
+ * standard files and a pipe for two ints: the process id, and the status from waitpid(). Limits and
+ * signals are those of the first start. The program ends when the socket is closed.
  */
 #include <dlfcn.h>
 #include <poll.h>
