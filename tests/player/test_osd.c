@@ -101,7 +101,6 @@ static int count_ink(const Canvas *canvas, int border)
     return count;
 }
 
-/* Checks that the drawn part has text with a margin around it. */
 static void check_ink(const Fixture *f, const char *name)
 {
     const Canvas *canvas = &f->layer.overlay.canvas;
@@ -424,7 +423,7 @@ OSD_TEST(osd_position_bar)
           "wrong parts for live video");
 }
 
-/* The time is above the pointed position of the bar, and inside the window at both ends. */
+/* The time is above the pointed position of the bar, but always inside the window. */
 OSD_TEST(osd_pointed)
 {
     OsdBar bar;
@@ -466,7 +465,7 @@ static OsdSettings make_settings(void)
     return s;
 }
 
-/* All rows are inside, can be clicked where they are drawn, and the chosen row is highlighted. */
+/* Rows can be clicked where they are drawn. */
 TEST(osd_settings)
 {
     OsdSettings settings = make_settings();

@@ -50,7 +50,6 @@ static void press(Session *s, const char *keys, const char *when)
     }
 }
 
-/* Opens a file, shows some frames decoded on the GPU, and pauses. */
 static int open_paused(Session *s)
 {
     const char *const arguments[] = {LUMEQ_SAMPLE, "--no-config", "-q", "--no-audio", NULL};

@@ -205,7 +205,6 @@ SESSION_TEST(tracks_and_seeks, open_at(s, 1 * SECOND))
     TYPE_UNTIL(s, "j", state.position == 6 * SECOND && !state.seeking);
 }
 
-/* Waits for the end of the clip, and checks that the window stays open there. */
 static void stays_at_its_end(Session *s)
 {
     SESSION_UNTIL(s, state.at_end);
@@ -377,7 +376,6 @@ static void hide_panel(Session *s)
     SESSION_UNTIL(s, state.look.histogram == PANEL_OFF);
 }
 
-/* Left of the line is the untouched picture, right of it the equalized one. */
 SESSION_TEST(compares, open_at(s, 1 * SECOND))
 {
     enlarge(s);
@@ -406,7 +404,6 @@ SESSION_TEST(compares, open_at(s, 1 * SECOND))
     CHECK(session_state(s).look.split < 0.3, "the line follows a mouse that does not hold it");
 }
 
-/* In a comparison the panel stands at the left, over the source. */
 SESSION_TEST(the_panel_over_a_split,
              session_open(s, ARGUMENTS(clip(), "--no-config", "--ss", "1", "--compare", "split",
                                        "--histogram", "overlay")) < 0)
@@ -444,7 +441,6 @@ static Grab settled(Session *s)
     return last;
 }
 
-/* Only a comparison has labels, and only while the mouse moves. */
 SESSION_TEST(labels_a_comparison, !has_text() || open_at(s, 1 * SECOND))
 {
     wait_for_text(s);

@@ -80,7 +80,6 @@ SESSION_TEST(seeks_do_not_wait, open_clip(s))
     close_clip(s);
 }
 
-/* While reading blocks, sound tracks can be switched off and on. */
 SESSION_TEST(tracks_do_not_wait, open_clip(s))
 {
     TYPE_UNTIL(s, "#", SAYS("Sound: none"));

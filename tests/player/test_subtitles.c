@@ -163,8 +163,7 @@ static long resident_mb(void)
     return (long)(resident_bytes() >> 20);
 }
 
-/* libass (--wrap) blocks while `held`, and takes `slow_ms` longer. `drawn` counts its calls by
- * time. */
+/* libass (--wrap) blocks while `held`, and takes `slow_ms` longer. `drawn`: its calls per frame. */
 #define FRAME_MS 40
 #define FRAMES 12
 static atomic_int held, is_waiting, gave_up, slow_ms, drawn[FRAMES + 1];
@@ -559,7 +558,7 @@ static Pgs make_pgs(Rect where)
     return pgs;
 }
 
-/* A PGS bitmap stays until the next one. A cropped picture does not cut it. */
+/* A cropped picture does not cut PGS bitmaps. */
 TEST(pgs_stays_until_the_next)
 {
     FREED_BY(stop) Fixture f = start(AV_CODEC_ID_HDMV_PGS_SUBTITLE);
@@ -853,7 +852,6 @@ static void hold(Threaded *t, int64_t at_ms)
     CHECK(atomic_load(&is_waiting), "nothing is drawn at %lld ms", (long long)at_ms);
 }
 
-/* The thread draws each frame's subtitles before the frame is shown. */
 TEST(thread_draws_ahead)
 {
     FREED_BY(stop_thread) Threaded t;

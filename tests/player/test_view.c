@@ -471,7 +471,6 @@ VIEW_TEST(layer_blending)
         CHECK(is_all((Rect){0, 0, 320, 180}, below, 0), "hidden layers are visible");
 }
 
-/* A layer's pixels keep their places. */
 VIEW_TEST(layer_content)
 {
     static uint8_t pixels[50 * 30 * 4];
@@ -620,7 +619,7 @@ VIEW_TEST(edge_made_larger)
     }
 }
 
-/* At its own size a picture is the same in both qualities, also after other sizes. */
+/* At its own size a picture is the same in both qualities, even after it had other sizes. */
 VIEW_TEST(same_size_is_exact)
 {
     static uint8_t first[99 * 55 * 4];

@@ -96,7 +96,7 @@ static int is_edge(int x, int y)
     return x % PATCH == 0 || x % PATCH == PATCH - 1 || y % PATCH == 0 || y % PATCH == PATCH - 1;
 }
 
-/* Draws a frame at its own size and compares all pixels; `what` names it in messages. */
+/* Draws a frame at its own size and compares all pixels. */
 static void compare(const AVFrame *frame, const Matrix *m, double site_x, double site_y,
                     const char *what)
 {
@@ -140,7 +140,7 @@ static void fill_gradients(AVFrame *frame)
     }
 }
 
-/* Fills the frame with patches of PATCH x PATCH pixels, each of one random colour. */
+/* Fills the frame with patches of PATCH x PATCH pixels, each with a random colour. */
 static void fill_patches(AVFrame *frame, uint64_t number)
 {
     const int top = (1 << frame_depth(frame)) - 1;

@@ -75,7 +75,6 @@ static inline int frame_depth(const AVFrame *frame)
     return av_pix_fmt_desc_get(frame->format)->comp[0].depth;
 }
 
-/* Columns and rows of a component. */
 static inline void component_size(const AVFrame *frame, int comp, int *width, int *height)
 {
     const AVPixFmtDescriptor *desc = av_pix_fmt_desc_get(frame->format);
