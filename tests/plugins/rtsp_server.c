@@ -1,8 +1,5 @@
-/*
- * An RTSP server for the tests: "rtsp_server PIPELINE" prints its port on 127.0.0.1, accepts
- * senders at /camera, passes their packets to the element depay0 of the pipeline, and runs until
- * killed.
- */
+/* An RTSP server: "rtsp_server PIPELINE" prints its port on 127.0.0.1 and accepts senders at
+ * /camera. It passes their packets to the pipeline's element depay0, and runs until killed. */
 #include <gst/rtsp-server/rtsp-server.h>
 #include <stdio.h>
 

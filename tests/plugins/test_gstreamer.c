@@ -293,7 +293,7 @@ static void set(GstElement *element, const char *text)
     g_strfreev(words);
 }
 
-/* Sets properties of the element and returns the equivalent parameters. */
+/* Sets properties of the element. Returns the equivalent parameters. */
 static LumeqParams change(GstElement *e, int i)
 {
     LumeqParams p = usual();
