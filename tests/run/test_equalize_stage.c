@@ -629,7 +629,8 @@ static void show_newest(Rig *r)
 }
 
 /* A newer live frame replaces the frame that waits for the window, and the history forgets the old
- * frame. Frames decoded while a frame is equalized do not replace it: none might ever be shown. */
+ * frame. Frames decoded while a frame is equalized do not replace it. Otherwise, a slow machine
+ * might never show a frame. */
 TEST(the_newest_is_shown)
 {
     for (int before = 0; before < 2; before++) {

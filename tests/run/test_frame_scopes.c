@@ -1,4 +1,4 @@
-/* Scopes of frames: the same for the same picture, however it is stored. */
+/* Scopes of frames do not depend on how the picture is stored. */
 #include <string.h>
 
 #include <libavutil/frame.h>

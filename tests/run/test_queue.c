@@ -89,7 +89,7 @@ TEST(the_oldest_is_dropped)
 
 typedef struct Writer {
     Queue *queue;
-    int count, last; /* number of items put, and the last one */
+    int count, last; /* number of items put; result of the last call */
 } Writer;
 
 static void *write_many(void *arg)
