@@ -1,10 +1,10 @@
 /*
  * The VapourSynth filter core.lumeq.Equalize, for API 4.
  *
- * Two nodes share one Filter. The node `frames` passes the source's frames on, measures each the
- * first time it passes, and makes the curves in order. The script's node requests frames from
- * `frames` until the curve of its own frame is known, then applies this curve. Packed curves are
- * kept, so the core may request frames in any order and in parallel.
+ * Two nodes share one Filter. The node `frames` passes the source's frames on, measures each frame
+ * the first time, and makes the curves in order. The script's node requests frames from `frames`
+ * until the curve of its own frame is known, then applies this curve. Packed curves are kept, so
+ * the core may request frames in any order and in parallel.
  */
 #include <pthread.h>
 #include <stdio.h>
@@ -15,12 +15,11 @@
 
 #include "lumeq/lumeq.h"
 
-/* Frames that a request measures at a time, and maximum number of previous frames of a curve. */
-#define STEP 16
-#define MOST_PREVIOUS 3
+#define STEP 16         /* number of frames that a request measures at a time */
+#define MOST_PREVIOUS 3 /* maximum number of previous frames that a curve uses */
 
-/* frameData[0] of a request that has requested the frames to equalize. Before that, it is 1 plus
- * the number of the first frame requested for measuring, or 0 at first. */
+/* frameData[0] of the script's node is 0 at first; then 1 plus the number of the first frame
+ * requested for measuring; then APPLIES, when the frames to equalize are requested. */
 #define APPLIES (-1)
 
 #define SECOND INT64_C(1000000000)
@@ -28,7 +27,7 @@
 
 /* A frame's measure and curve. */
 typedef struct Plan {
-    LumeqMeasure *measure; /* NULL before it is made, and once the history has it */
+    LumeqMeasure *measure; /* NULL if not made yet, or if already in the history */
     LumeqMoment moment;
     LumeqTransfer transfer;
     int previous; /* number of previous frames that its curve uses */
@@ -46,20 +45,20 @@ typedef struct Filter {
     pthread_mutex_t lock; /* guards everything below */
     LumeqHistory *history;
     Plan *plans;  /* by frame */
-    int put, got; /* numbers of frames: with measures in the history; with known curves */
-    int64_t time; /* of frame `put` */
+    int put;      /* number of frames whose measures the history has got */
+    int got;      /* number of frames whose curves are known */
+    int64_t time; /* of frame `put`, in ns */
 } Filter;
 
 /* ---- parameters ---- */
 
 typedef enum Kind { NUMBER, INTEGER, WORD } Kind;
 
-/* Words are in the order of their enumerators. */
 typedef struct Argument {
     const char *name;
     Kind kind;
-    size_t offset; /* in LumeqParams */
-    const char *words;
+    size_t offset;     /* in LumeqParams */
+    const char *words; /* in the order of their enumerators */
 } Argument;
 
 #define NUMBER_OF(field) NUMBER, offsetof(LumeqParams, field), NULL
@@ -92,8 +91,8 @@ static const Argument arguments[] = {
 };
 #define ARGUMENTS (sizeof(arguments) / sizeof(arguments[0]))
 
-/* Sets *number to the index of the script's word; without a word it stays unchanged. Returns 0, or
- * -1 with a sentence in `error`. */
+/* Sets *number to the index of the script's word, if there is one. Returns 0, or -1 with a sentence
+ * in `error`. */
 static int read_word(const VSMap *in, const char *name, const char *words, int *number, char *error,
                      size_t size, const VSAPI *vs)
 {
@@ -113,7 +112,7 @@ static int read_word(const VSMap *in, const char *name, const char *words, int *
     return -1;
 }
 
-/* Reads the script's arguments. Returns 0, or -1 with a sentence in `error`. */
+/* Returns 0, or -1 with a sentence in `error`. */
 static int read_arguments(Filter *f, LumeqConfig *config, const VSMap *in, char *error, size_t size,
                           const VSAPI *vs)
 {
@@ -390,7 +389,8 @@ static const VSFrame *VS_CC equalize_frame(int n, int reason, void *instance, vo
         return NULL;
     if (reason == arAllFramesReady && first == APPLIES)
         return apply(f, n, request, core, vs);
-    for (int i = first; first > 0 && i < first + STEP; i++) /* else a jump would hold all frames */
+    /* Otherwise, a request far ahead would hold all frames before it. */
+    for (int i = first; first > 0 && i < first + STEP; i++)
         vs->releaseFrameEarly(f->frames, i - 1, request);
     request_frames(f, n, data, request, vs);
     return NULL;
@@ -470,7 +470,7 @@ static void VS_CC create(const VSMap *in, VSMap *out, void *unused, VSCore *core
     const VSFilterDependency source = {f->source, rpGeneral};
     f->frames = vs->createVideoFilter2("LumeqFrames", &f->info, pass_frame, free_filter, fmParallel,
                                        &source, 1, f, core);
-    /* Each frame is read twice: measured `ahead` frames early, and equalized. */
+    /* Each frame is read twice: to measure it, and `ahead` frames later to equalize it. */
     vs->getCoreInfo(core, &info);
     vs->setCacheMode(f->frames, cmForceEnable);
     vs->setCacheOptions(f->frames, 1, f->ahead + 2 * info.numThreads + MOST_PREVIOUS + 1, 0);
