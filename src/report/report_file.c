@@ -84,8 +84,8 @@ static void measure_frame(ReportMeasure *m, const AVFrame *in, const AVFrame *ou
     measure_blocks(m, in, out, stats, frame);
 }
 
-/* Makes a shot's pictures and curve from a frame. `words`: the decision about the frame. The caller
- * frees the result. NULL if out of memory or if the frame's format is unsupported. */
+/* Makes a shot's pictures and curve from a frame. The caller frees the result. NULL if out of
+ * memory or if the frame's format is unsupported. */
 static ReportPicture *make_picture(ReportMeasure *m, const AVFrame *in, const AVFrame *out,
                                    const LumeqFrameStats *stats, const ReportFrame *frame,
                                    const char *words)

@@ -16,16 +16,16 @@ typedef struct Report Report;
 /* True if the name ends in .html or .json. */
 bool report_known_name(const char *path);
 
-/* Opens the report under a temporary name. `input`: the input's status, or NULL. `stop`: NULL,
- * or a flag that outlives the report: not 0 ends waiting for a pipe's reader. Errors, with *report
- * NULL: MEDIA_USAGE if the file exists and `overwrite` is 0, is a directory, or is the
- * input; MEDIA_OUTPUT. A report may be used by one thread at a time. */
+/* Opens the report under a temporary name. `input`: the input's status, or NULL. `stop`: NULL, or a
+ * flag that outlives the report. If the flag is set, waiting for a pipe's reader ends. On errors,
+ * *report is NULL. MEDIA_USAGE: the file is a directory or the input, or it exists and `overwrite`
+ * is 0. MEDIA_OUTPUT: other errors. One thread may use a report at a time. */
 int report_open(Report **report, const char *path, int overwrite, const struct stat *input,
                 const atomic_int *stop, MediaError *error);
 
 /* Adds a frame as decoded (`in`) and as equalized (`out`), both in direct formats (convert.h).
- * `stats` must include histograms and the curve. `words`, which is copied: the decision about the
- * frame. Frame numbers start at 0 and are consecutive. */
+ * `stats` must include histograms and the curve. `words`: the decision about the frame; copied.
+ * Frame numbers start at 0 and are consecutive. */
 void report_frame(Report *report, const AVFrame *in, const AVFrame *out,
                   const LumeqFrameStats *stats, int64_t number, const char *words);
 

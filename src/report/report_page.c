@@ -9,7 +9,7 @@
 /* If there are more shots than this, plots do not mark them. */
 #define REPORT_SHOTS_DRAWN 300
 
-/* Drawing units, stretched to the plot's size. */
+/* Size of a plot in SVG units; the page stretches it. */
 #define WIDTH 1000.0
 #define HEIGHT 100.0
 
@@ -23,7 +23,7 @@ typedef struct Plot {
     OutputFile *file;
     const ReportSummary *summary;
     ReportFigure figure;
-    double low, high, tick; /* of the scale */
+    double low, high, tick; /* range of the scale, and distance of its ticks */
 } Plot;
 
 static const ReportSum *sum_of(const Plot *p, int point, int side)
@@ -43,7 +43,7 @@ static double y_of(const Plot *p, double value)
     return HEIGHT * (p->high - value) / (p->high - p->low);
 }
 
-/* Chooses the range of the plot and its ticks. Returns 0 if no value is known. */
+/* Chooses the scale. Returns 0 if no value is known. */
 static int find_scale(Plot *p)
 {
     ReportSum both = {0};
@@ -51,7 +51,7 @@ static int find_scale(Plot *p)
         report_sum_take(&both, &p->summary->all.sums.of[p->figure][side]);
     const double least = report_value(both.least), most = report_value(both.most);
     const double room = fmax(most - least, report_figure_texts[p->figure].room);
-    /* 1, 2 or 5 times a power of ten; about four ticks fill the range. */
+    /* The tick is 1, 2 or 5 times a power of ten; about four ticks fill the range. */
     const double rough = room / 4, power = pow(10, floor(log10(rough)));
     const double steps[] = {1, 2, 5, 10};
     int step = 0;
@@ -70,7 +70,7 @@ static double middle(const Plot *p, int point)
     return x_of(p, (span->begin_us + span->end_us) / 2);
 }
 
-/* Draws the minimum and maximum of each point, as one area per run of points with known values. */
+/* Fills the area between the points' minima and maxima, with gaps at unknown values. */
 static void draw_band(const Plot *p, int side)
 {
     const int count = p->summary->point_count;
@@ -302,7 +302,6 @@ static void print_pair(OutputFile *f, const ReportSum of[REPORT_SIDES])
                       report_word(report_sum_mean(&of[1])).text);
 }
 
-/* The alt text gives brightness and contrast. */
 static void print_picture(OutputFile *f, const ReportShot *shot, int side, int number)
 {
     static const char *const names[REPORT_SIDES] = {"Before", "After"};

@@ -7,8 +7,8 @@
 
 #define SAMPLES (BLOCK_SIDE * BLOCK_SIDE)
 
-/* A block counts as black, where noise does not show, if its mean exceeds black by less than this,
- * in 8-bit codes. */
+/* A block counts as black if its mean exceeds black by less than this many 8-bit codes. Noise does
+ * not show in black blocks. */
 #define ABOVE_BLACK 1.5
 
 /* As in src/equalizer/noise.h, a block is still if its mean changes by at most STILL_SHARE of the
@@ -16,7 +16,7 @@
 #define STILL_SHARE 0.35
 #define STILL_CODES 0.15
 
-/* Position of block `i` of `count` blocks, which are spread over `length` from `start`. */
+/* Position of block `i` if `count` blocks are spread over `length` from `start`. */
 static int place(int start, int length, int i, int count)
 {
     return count > 1 ? start + (int)((int64_t)i * (length - BLOCK_SIDE) / (count - 1)) : start;

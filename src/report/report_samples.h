@@ -36,10 +36,10 @@ typedef struct ReportSamples {
 
 #define BLOCK_STILL 8 /* minimum number of still blocks for a measure of noise */
 
-/* Measures noise in 8-bit codes, before and after, from the difference to the previous frame. Takes
- * the darker half of the blocks that are not black, and uses those that are still in the source.
- * Returns 0, or -1 if fewer than BLOCK_STILL are still, or less than a quarter (the lighting
- * changes), if the frame repeats the previous one, or if depth or active area changed. */
+/* Measures noise in 8-bit codes, before and after, from the difference to the previous frame. Uses
+ * blocks of the source that are still and in the darker half of the blocks that are not black.
+ * Returns 0, or -1 if too few are still (less than BLOCK_STILL, or than a quarter of the darker
+ * half), if the source repeats the previous frame, or if depth or active area changed. */
 int block_samples_noise(const ReportSamples *now, const ReportSamples *then,
                         double noise[REPORT_SIDES]);
 

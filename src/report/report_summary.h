@@ -1,5 +1,5 @@
-/* Sums up frames: the whole video, points of plots over time, and shots. Memory is limited by the
- * constants below, independent of the length. */
+/* Sums up the figures of the whole video, of each plot point and of each shot. The constants below
+ * limit the memory, however long the video is. */
 #ifndef LUMEQ_REPORT_SUMMARY_H
 #define LUMEQ_REPORT_SUMMARY_H
 
@@ -14,8 +14,8 @@
 /* Maximum number of listed shots; later ones only count in the totals. */
 #define REPORT_SHOTS 2000
 
-/* Maximum number of shots with pictures. If there are more shots, only every second one has
- * pictures, or every fourth and so on. */
+/* Maximum number of shots with pictures. If there are more shots, only every second, fourth or
+ * eighth shot and so on has a picture. */
 #define REPORT_PICTURED 100
 
 /* Starts as {0}: no frames. */
@@ -60,7 +60,7 @@ void report_summary_add(ReportSummary *summary, ReportFrame *frame, ReportPictur
 /* {0} is allowed. */
 void report_summary_close(ReportSummary *summary);
 
-/* Facts about the run. Borrowed. */
+/* Facts about the run; the strings are borrowed. */
 typedef struct ReportAbout {
     const char *program;        /* with its version */
     const char *input, *output; /* names; output NULL: nothing was written */

@@ -1,4 +1,4 @@
-/* Text, numbers and times for HTML and JSON. */
+/* Prints and formats text, numbers and times for HTML and JSON. */
 #ifndef LUMEQ_REPORT_TEXT_H
 #define LUMEQ_REPORT_TEXT_H
 
