@@ -9,7 +9,7 @@
 #include "media/convert.h"
 #include "media/gpu_frame.h"
 
-#define FIRST_FRAMES 256 /* initial room */
+#define FIRST_FRAMES 256 /* initial capacity of `frames` */
 
 struct CurveMaker {
     LumeqHistory *history;

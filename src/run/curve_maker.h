@@ -36,8 +36,8 @@ uint32_t measure_mark(const void *packed, size_t size);
 
 typedef struct CurveMaker CurveMaker;
 
-/* `lookahead`: in nanoseconds; 0: none, for curve_maker_judge(). `depth`: frames of fewer bits will
- * be equalized with this many; 0: with their own. MEDIA_INPUT; close the maker even then. */
+/* `lookahead`: in nanoseconds; 0: none, for curve_maker_judge(). `depth`: number of bits to which
+ * frames of fewer bits are converted; 0: none are. MEDIA_INPUT; close the maker even then. */
 int curve_maker_open(CurveMaker **maker, const LumeqParams *params, int64_t lookahead, int depth,
                      MediaError *error);
 
@@ -90,7 +90,7 @@ typedef struct PlannedCurves {
     int (*next)(void *opaque, MeasuredFrame *frame, LumeqCurve **curve, MediaError *error);
     void *opaque;
     int strict;           /* true: fails with MEDIA_INPUT if a frame is not the measured one */
-    int depth;            /* bits to which frames of fewer bits were converted; 0: none were */
+    int depth;            /* see curve_maker_open() */
     const Source *source; /* source of the frames */
     const char *path;     /* of the input */
     int64_t taken;        /* number of curves taken; starts at 0 */
@@ -98,8 +98,8 @@ typedef struct PlannedCurves {
 } PlannedCurves;
 
 /* Returns 1 and the curve of the next frame, which the caller unrefs. 0: `in` is not the measured
- * frame or is after the last one; later frames have no curves, either. AVERROR_EOF: the run was
- * stopped. `zero`: see input_zero(). MEDIA_INPUT, also if the file was changed. */
+ * frame or is after the last one; do not call again. AVERROR_EOF: the run was stopped. `zero`: see
+ * input_zero(). MEDIA_INPUT, also if the file was changed. */
 int planned_take(PlannedCurves *planned, const AVFrame *in, int64_t zero, LumeqCurve **curve,
                  MediaError *error);
 

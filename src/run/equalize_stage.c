@@ -12,20 +12,19 @@
 #include "run/curve_maker.h"
 #include "run/queue.h"
 
-/* Number of frames to equalize after the shown one: the next one, and the one after it while the
- * next is on its way to the screen. With a live input only one frame waits, and a newer one
- * replaces it. */
+/* Number of frames to equalize after the shown one: one may be on its way to the screen while the
+ * other is equalized. For a live input, only one, and a newer frame replaces it. */
 #define AHEAD 2
 
-/* Weight of the last frame in the average duration. */
+/* Weight of the last frame in `usual_us`. */
 #define USUAL_WEIGHT 0.1
 
 /* Number of decoded frames that can be equalized again: those ahead, the shown one, and a dropped
  * one between them. */
 #define KEPT 4
 
-/* Number and bytes of equalized frames that wait for the window. Each change of the settings may
- * leave outdated frames in the queue; the window drops them when it takes them. */
+/* Limits of the queue of equalized frames. Each change of the settings may leave outdated frames in
+ * the queue until the window takes and drops them. */
 #define QUEUE_LENGTH 16
 #define QUEUE_BYTES (256 << 20)
 
@@ -43,9 +42,9 @@ typedef struct Orders {
 /* A decoded frame that may have to be equalized again. Its `previous[0]` is the frame before it. */
 typedef struct Kept {
     Frame *frame;
-    AVFrame *on_gpu;      /* the picture on the GPU, if it was copied to the host to be compared */
+    AVFrame *on_gpu;      /* the original picture on the GPU, if `frame` was downloaded; or NULL */
     bool taken;           /* EqualizeStageOptions.take() got it */
-    LumeqHistory *before; /* a copy of the history before this frame, once it is done */
+    LumeqHistory *before; /* copy of the history from before this frame was equalized */
 } Kept;
 
 struct EqualizeStage {
@@ -69,7 +68,8 @@ struct EqualizeStage {
     const char *backend; /* name of the backend at the start */
     LiveCurves curves;
     FrameMemory *device_memory; /* for outputs on the GPU; NULL until needed */
-    bool writes, chroma;        /* outputs have their own luma planes; their own chroma planes */
+    bool writes;                /* outputs have luma planes of their own */
+    bool chroma;                /* outputs have chroma planes of their own */
     Frame *next;                /* decoded, but not in `kept` yet; or NULL */
     Kept kept[KEPT];
     int kept_count;
@@ -77,9 +77,9 @@ struct EqualizeStage {
     int generation, revision;
     int64_t number;  /* Frame.number of the last kept frame */
     int64_t sent_at; /* when a frame was last equalized, av_gettime_relative() */
-    double usual_us; /* average duration of a frame in the equalizer */
+    double usual_us; /* average time to equalize a frame */
     bool is_cut;     /* true if the next frame does not continue the last kept one */
-    int end;         /* how the input ended; 0: not yet */
+    int end;         /* why the input ended: AVERROR_EOF or a fault; 0: not yet */
     bool end_sent;
     atomic_llong lost; /* number of frames lost with a GPU */
 };
@@ -314,8 +314,8 @@ static void note_end(EqualizeStage *s, int code, const MediaError *error)
     pthread_mutex_unlock(&s->lock);
 }
 
-/* Fetches a frame into s->next. A newer frame replaces the one there if that is late, or if the
- * input is live. */
+/* Fetches a frame into s->next. If s->next is late or the input is live, a newer one replaces it.
+ */
 static void fetch(EqualizeStage *s)
 {
     int ret = 0;
@@ -509,7 +509,7 @@ void equalize_stage_detach(EqualizeStage *s)
     equalize_stage_attach(s, NULL, 0);
 }
 
-/* The orders are read without the lock: this thread alone writes them. */
+/* Reads the orders without the lock, because only the window's thread writes them. */
 int equalize_stage_receive(EqualizeStage *s, Frame **frame, MediaError *error)
 {
     Frame *f;

@@ -74,8 +74,8 @@ void equalize_stage_allow_device(EqualizeStage *stage, int allowed);
 /* While `hold` is true, drops live frames. */
 void equalize_stage_hold(EqualizeStage *stage, int hold);
 
-/* Frames that end after `from`, but not after `to` plus the usual time for equalizing, are late:
- * they are dropped if a newer frame is available. `from` and `to` are positions (see Decoded). */
+/* A frame is late if it ends after `from` and not after `to` plus the usual time for equalizing. A
+ * newer frame replaces a late one. `from` and `to` are positions (see Decoded). */
 void equalize_stage_set_late(EqualizeStage *stage, int64_t from, int64_t to);
 
 /* Number of frames that wait to be received. */

@@ -20,7 +20,7 @@ bool equalizer_writes_chroma(const LumeqParams *params)
     return equalizer_writes(params) && !params->reference && params->chroma == LUMEQ_CHROMA_SCALE;
 }
 
-/* The picture without black margins; with its chroma planes if `chroma`. */
+/* The picture without cropped margins; with its chroma planes if `chroma`. */
 static LumeqImage image_of(const AVFrame *frame, int chroma)
 {
     const SampleLayout layout = gpu_frame_layout(frame);

@@ -25,9 +25,8 @@ bool equalizer_writes(const LumeqParams *params);
 /* True if these parameters may change chroma. */
 bool equalizer_writes_chroma(const LumeqParams *params);
 
-/* A frame for the library. `out` may be NULL: then the frame is only measured. Chroma is left out
- * if `out` shares the chroma planes of `in`. Frames must be direct (media/convert.h); black margins
- * are left out. */
+/* A frame for the library. `out`: NULL to measure only. Chroma is left out if `out` shares the
+ * chroma planes of `in`. Frames must be direct (media/convert.h); cropped margins are left out. */
 LumeqFrame equalizer_frame(const AVFrame *in, const AVFrame *out);
 
 /* A sync that makes the library wait for the GPU's decoder. Its `after` is NULL if the frame was
@@ -38,10 +37,9 @@ LumeqSync equalizer_sync(const AVFrame *in);
  * planes if `before` is NULL or differs from `in` in size, margins, format, range or memory. */
 LumeqImage equalizer_previous(const AVFrame *before, const AVFrame *in);
 
-/* If one of two otherwise equal frames is in GPU memory and one in host memory, as after the
- * decoder has changed between GPU and software, downloads the first one. Callers keep a reference
- * to the original `in`, since the next frame will be compared with it. `before` may be NULL.
- * Returns 0, or an AVERROR if the GPU may be lost. */
+/* If only one of the two frames is in GPU memory, downloads this frame. Does nothing if their size,
+ * format or range differs, or if `before` is NULL. Callers keep a reference to the original `in`,
+ * to compare the next frame with it. Returns 0, or an AVERROR if the GPU may be lost. */
 int equalizer_colocate(FrameMemory *memory, AVFrame *before, AVFrame *in);
 
 /* Makes the output for `in`, with its own chroma if `chroma`. Without `memory`, returns a reference

@@ -18,7 +18,7 @@ static int keeps_rows(const PictureFormat *f)
     return f->turn.xx != 0;
 }
 
-/* The rows to count in a plane. If the frame is upside down, they are counted from the last row. */
+/* The rows to count in a plane. If the frame is upside down, they include its last row. */
 static FrameRows rows_of(const AVFrame *frame, const PictureFormat *f, int i)
 {
     const PicturePlane *plane = &f->plane[i];

@@ -10,10 +10,9 @@
 #include "media/packet_set.h"
 #include "media/side_data.h"
 
-/* Limits of the queue, in frames and bytes: little memory, but enough for a decoder of uneven
- * speed. Since a 4K frame has 12.4 MB, none is decoded while another one waits. The bytes also
- * limit copied packets, which may be large. The queue of a window holds only one frame if the input
- * is live, or if frames are in the surfaces of a GPU, which are few. */
+/* Limits of the queue, in frames and bytes, which include copied packets. The limits suit a decoder
+ * of uneven speed. While a 4K frame (12.4 MB) waits, no other is decoded. A window's queue holds
+ * only one frame if the input is live or if a GPU decodes, since a GPU has few surfaces. */
 #define FILE_FRAMES 4
 #define FILE_BYTES 12000000
 #define WINDOW_FRAMES 2
@@ -56,7 +55,7 @@ struct Input {
     atomic_int range; /* as in the options */
 
     /* Used by the thread while it runs. */
-    AVPacket *packet; /* blank, or a packet for which the decoder was full */
+    AVPacket *packet; /* a packet that waits because the decoder was full; or blank */
     AVPacket *pending[MAX_PENDING_PACKETS];
     int pending_count;
     size_t pending_bytes;
@@ -309,7 +308,7 @@ static int read_one(Input *in)
     return 0;
 }
 
-/* True if no packet in the part has been read yet for some track, so its start there is unknown. */
+/* True if some track, whose start is known, has not reached the part yet. */
 static bool awaits_track(const Input *in)
 {
     for (unsigned i = 0; i < in->track_count; i++) {
@@ -359,9 +358,9 @@ static void find_zero(Input *in)
         in->zero = in->origin;
 }
 
-/* Moves pending packets that are due before `limit` (AV_NOPTS_VALUE: all) to `decoded`; those
- * due at or after the end of the part are dropped. Video stays in decode order, even if some of its
- * packets have no dts: none overtakes one that is held. */
+/* Moves pending packets that are due before `limit` (AV_NOPTS_VALUE: all) to `decoded`. Drops
+ * packets from the end of the part on. A held video packet holds all later ones of its track, so
+ * video stays in decode order. */
 static void move_packets(Input *in, Decoded *decoded, int64_t limit)
 {
     int left = 0;
@@ -430,8 +429,8 @@ static void give(Input *in, Decoded *d)
     d->frame = NULL;
 }
 
-/* For a window: holds a frame before the requested position, which may also become a preview, and
- * passes other frames to give(). Takes ownership of the frame. */
+/* For a window: holds a frame before the requested position, and may send it as a preview. Passes
+ * other frames to give(). Takes ownership of the frame. */
 static void show(Input *in, Decoded *d)
 {
     const int64_t end = d->position + (in->start.before ? 0 : d->duration);

@@ -84,7 +84,8 @@ void input_hurry(Input *input, int hurry);
 /* Changes InputOptions.range for frames decoded from now on. Any thread. */
 void input_set_range(Input *input, int range);
 
-/* While the input runs, use it only for functions that decoder.h allows for any thread. */
+/* While the input runs, call only those functions on its decoder that decoder.h allows for any
+ * thread. */
 Decoder *input_decoder(const Input *input);
 const DecoderOptions *input_decoding(const Input *input);
 

@@ -31,8 +31,7 @@ int lookahead_open(Lookahead **lookahead, const LookaheadOptions *options, Media
 int lookahead_survey(Lookahead *lookahead, const LumeqParams *params, int64_t *frames,
                      int64_t *filtered, MediaError *error);
 
-/* Begins to make curves. `depth`: frames of fewer bits are equalized with this many; 0: with their
- * own. MEDIA_INPUT. */
+/* Begins to make curves. `depth`: see curve_maker_open(). MEDIA_INPUT. */
 int lookahead_start(Lookahead *lookahead, const LumeqParams *params, int depth, MediaError *error);
 
 /* Waits for the next frame and its curve, which the caller unrefs: returns 1, or 0 after the last.

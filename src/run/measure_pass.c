@@ -6,8 +6,8 @@
 #include "media/gpu_frame.h"
 #include "run/equalizer_frame.h"
 
-/* Earlier frames to keep until the first frame is measured: the marks of the last two show whether
- * a part was decoded correctly, and measuring these needs a third. Afterwards, one is kept. */
+/* Number of frames to keep before the first measured frame. The marks of two show whether a part
+ * was decoded correctly, and marking two needs a third. Later, only one is kept. */
 #define BEFORE 3
 
 typedef struct Work {
@@ -57,7 +57,8 @@ int measure_pass_marks(LumeqContext *context, const LumeqParams *params, AVFrame
     return ret;
 }
 
-/* Measures a frame against the previous one, with clones that may be moved to the same memory. */
+/* Measures a frame against the previous one. Clones them, since equalizer_colocate() may download
+ * one. */
 static int measure_frame(Work *w, const AVFrame *frame, MediaError *error)
 {
     AVFrame *in = av_frame_clone(frame);

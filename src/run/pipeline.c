@@ -175,11 +175,11 @@ static bool take_previous(Pipeline *p, Frame *f)
     const DecoderOptions *decoding = input_decoding(p->parts.input);
     const int most = p->parts.planned ? FRAME_PREVIOUS : 1;
     int ret = 0;
-    /* Stops at a lost frame; with a lossless input, uses it, which fails and ends the run. */
+    /* Stops at a lost frame. With a lossless input, a lost frame is used, so that the run fails. */
     for (int i = 0;
          i < most && p->before[i] && (decoding->lossless || !gpu_frame_is_lost(p->before[i])); i++)
         f->previous[i] = av_frame_clone(p->before[i]);
-    for (int i = 2 * most - 1; i >= 0 && ret >= 0; i--) /* twice: pass 1 may download `f` */
+    for (int i = 2 * most - 1; i >= 0 && ret >= 0; i--) /* twice, since `f` may be downloaded */
         ret = equalizer_colocate(decoding->memory, f->previous[i % most], f->decoded.frame);
     return ret >= 0;
 }
@@ -312,7 +312,7 @@ static int start(Pipeline *p, MediaError *error)
         return media_no_memory(error, MEDIA_INPUT);
     if (live_curves_open(&p->live, parts->context, parts->params, error) < 0)
         return error->fault;
-    if (input_start(parts->input, NULL, error) < 0) /* p->thread waits for its frames */
+    if (input_start(parts->input, NULL, error) < 0) /* before p->thread takes frames from it */
         return error->fault;
     p->running = pthread_create(&p->thread, NULL, equalize_main, p) == 0;
     return p->running

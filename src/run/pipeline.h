@@ -32,8 +32,9 @@ typedef struct PipelineParts {
      * For live inputs, or NULL. The pipeline's thread calls it. */
     int (*is_unwanted)(void *opaque);
     void *opaque;
-    int64_t *lost; /* counts frames that are lost with the GPU, unless the input is lossless (then
-                      they end the run with MEDIA_LOST); or NULL */
+    /* Counts frames that are lost with the GPU; or NULL. With a lossless input, such a frame ends
+     * the run with MEDIA_LOST instead. */
+    int64_t *lost;
     void (*note)(const char *line); /* takes one line for the user; any thread */
 } PipelineParts;
 

@@ -8,7 +8,7 @@
 
 #include "run/equalizer_frame.h"
 
-/* Maximum number of packets with a frame: small packets need more memory than their bytes alone. */
+/* Maximum number of packets with a frame. */
 #define DECODED_PACKETS 64
 
 /* {0} is empty. It owns the packets and the frame. */
@@ -23,8 +23,7 @@ typedef struct Decoded {
     int64_t damage;             /* how often the input was found damaged up to this frame */
     int returned; /* true for the first frame after the camera or URL was gone for a while */
     int preview;  /* true for a frame before the requested position */
-    int skipped;  /* number of frames dropped just before it: in a hurry, because they were late, or
-                     because a live input had a newer one */
+    int skipped;  /* number of frames dropped just before it */
 } Decoded;
 
 /* Maximum number of earlier frames that lumeq_apply() may use. */
