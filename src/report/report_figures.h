@@ -32,7 +32,6 @@ typedef struct ReportValues {
     int64_t of[REPORT_FIGURES][REPORT_SIDES];
 } ReportValues;
 
-/* Names and description of a figure. */
 typedef struct ReportFigureText {
     const char *key;     /* in JSON */
     const char *name;    /* on the page */
@@ -43,7 +42,7 @@ typedef struct ReportFigureText {
 
 extern const ReportFigureText report_figure_texts[REPORT_FIGURES];
 
-/* One frame. The summary computes MABD and flicker, which need two frames. */
+/* The summary computes MABD and flicker, which need two frames. */
 typedef struct ReportFrame {
     int64_t number;           /* from 0, consecutive */
     int64_t begin_us, end_us; /* output time */

@@ -63,8 +63,7 @@ static void measure_blocks(ReportMeasure *m, const AVFrame *in, const AVFrame *o
     }
 }
 
-/* Measures the next frame, see report_frame(). Fills in everything except `number`, `begin_us` and
- * `end_us`. */
+/* Fills in everything except `number`, `begin_us` and `end_us`. */
 static void measure_frame(ReportMeasure *m, const AVFrame *in, const AVFrame *out,
                           const LumeqFrameStats *stats, ReportFrame *frame)
 {

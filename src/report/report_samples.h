@@ -16,9 +16,9 @@
 
 /* Blocks of one frame, before or after equalizing. */
 typedef struct BlockSamples {
-    int count; /* number of blocks */
+    int count;
     int depth;
-    LumeqRect active; /* active picture area */
+    LumeqRect active;
     uint16_t code[BLOCKS_MOST][BLOCK_SIDE * BLOCK_SIDE];
 } BlockSamples;
 

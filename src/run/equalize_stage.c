@@ -159,7 +159,6 @@ static int write_frame(EqualizeStage *s, Frame *f, int on_device, MediaError *er
     return f->on_device && !gpu_frame_is(in) ? write_frame(s, f, 0, error) : ret;
 }
 
-/* Finishes an equalized frame and queues it. */
 static int end_frame(EqualizeStage *s, Frame *f, int64_t began, int wants)
 {
     Kept *kept = &s->kept[s->done++];
@@ -188,7 +187,6 @@ static void forget(EqualizeStage *s, int index)
     s->kept[s->kept_count].before = before;
 }
 
-/* Drops a frame that is lost with the GPU. */
 static int drop_lost(EqualizeStage *s, int index, MediaError *error)
 {
     if (s->now.lossless)

@@ -308,7 +308,7 @@ static int read_one(Input *in)
     return 0;
 }
 
-/* True if some track, whose start is known, has not reached the part yet. */
+/* True if a track with a known start has not reached the part yet. */
 static bool awaits_track(const Input *in)
 {
     for (unsigned i = 0; i < in->track_count; i++) {

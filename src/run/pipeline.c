@@ -136,7 +136,7 @@ static int send_packets(Pipeline *p, Frame **frame)
     return 0;
 }
 
-/* Drops a frame that is lost with the GPU. Takes ownership of it. */
+/* Takes ownership of the frame. */
 static int drop_lost(Pipeline *p, Frame *frame, MediaError *error)
 {
     int ret = 0;

@@ -60,7 +60,6 @@ void queue_stop(Queue *queue);
  * queue. */
 void queue_restart(Queue *queue);
 
-/* Number of queued items. */
 int queue_count(Queue *queue);
 
 /* Frees the queued items. *queue may be NULL. */

@@ -287,7 +287,6 @@ static const VSFrame *fail(VSFrameContext *request, const char *what, const VSAP
     return NULL;
 }
 
-/* Passes frame n on, and measures it the first time. */
 static const VSFrame *VS_CC pass_frame(int n, int reason, void *instance, void **data,
                                        VSFrameContext *request, VSCore *core, const VSAPI *vs)
 {
