@@ -23,18 +23,17 @@
  * Threads. "Any thread" means that calls may run concurrently, even on the same object. Objects are
  * independent of each other, and each type states how threads may use it. After fork(), the child
  * may use and destroy its copies of the objects; their GPU counts as lost. If another thread was in
- * a call on an object, the child may only destroy that object, except that a context may be used
- * even then.
+ * a call on an object other than a context, the child may only destroy this object.
  *
  * Ownership. The caller owns all images, structs and byte buffers that it passes; the library keeps
  * no pointer to them after the call, except to the planes of submitted frames. The caller owns the
  * objects it creates and destroys each with the function declared next to its constructor.
  *
  * Sizes. Structs that begin with `size` may grow in later versions. Set it to the sizeof of the
- * struct, or to 0 for the size in version 1.0. The library reads members that the caller's struct
- * lacks as 0, which is the default of every member added later. It accepts the larger struct of a
- * later version if all members that it does not know are 0. Any other size is an ARGUMENT error. In
- * output structs it writes only the members that both sides know, and never `size`. A zeroed struct
+ * struct, or to 0 for the size in version 1.0. Members that the caller's struct lacks count as 0,
+ * the default of all members added later. The library accepts the larger struct of a later version
+ * if all members that it does not know are 0. Any other size is an ARGUMENT error. In output
+ * structs, the library writes only members that both sides know, and never `size`. A zeroed struct
  * is valid, except for LumeqParams (see lumeq_params_default()). LumeqImage and LumeqRect never
  * change.
  */
@@ -163,8 +162,8 @@ typedef enum LumeqMode {
     /* The curve is a straight line from black at the 0.5 % percentile to white at 99.5 %. */
     LUMEQ_MODE_STRETCH = 3,
     /* Like mode GLOBAL with `lift`, but always removes the share `strength` of the haze. Mode
-     * GLOBAL removes three quarters of it, and only if it finds the picture hazy. With chroma
-     * SCALE, the haze's own colour is subtracted as well. In PQ and HLG, haze is not cleared. */
+     * GLOBAL removes three quarters of the haze, and only in a picture that it finds hazy. With
+     * chroma SCALE, the haze's colour is subtracted as well. In PQ and HLG, haze is not cleared. */
     LUMEQ_MODE_HAZE = 4,
 } LumeqMode;
 
@@ -176,9 +175,7 @@ typedef enum LumeqChroma {
 } LumeqChroma;
 
 typedef enum LumeqBars {
-    /* Detects black bars at the edges, excludes them from the histogram and leaves them unchanged.
-     */
-    LUMEQ_BARS_AUTO = 0,
+    LUMEQ_BARS_AUTO = 0,   /* excludes black bars at the edges and leaves them unchanged */
     LUMEQ_BARS_IGNORE = 1, /* treats bars as part of the picture */
 } LumeqBars;
 
@@ -238,9 +235,8 @@ typedef struct LumeqParams {
     /* The region whose histogram determines the curve, like a camera's metering area; the curve
      * applies to the whole picture. Width and height 0: the whole picture; both -1: the middle half
      * of its columns and rows. The region is clipped to the picture; if nothing remains, the whole
-     * picture counts. That is no error, since frame sizes may change mid-stream. The histograms and
-     * means in LumeqFrameStats describe the region without bars. Ignored with `reference`, in mode
-     * HAZE, and for the curves of tiles. */
+     * picture counts. The histograms and means in LumeqFrameStats describe the region without bars.
+     * Ignored with `reference`, in mode HAZE, and for the curves of tiles. */
     LumeqRect meter;
     /* Defines strength AUTO. If not 0, in mode GLOBAL without `reference`: dark pictures are lifted
      * first, as far as their noise allows. Then each picture is equalized as much as it needs: most
@@ -371,13 +367,13 @@ typedef struct LumeqConfig {
 /*
  * Synchronizes a call with the caller's own work on the GPU. With `stream` or `finished` set, calls
  * do not wait for the GPU if all images are in CUDA memory or pinned memory; copies from and to
- * pageable memory may wait. lumeq_submit() still waits until the frame is measured, since the host
- * makes its curve, but not with `reference`. Results are ready when the work queued on the stream,
+ * pageable memory may wait. Without `reference`, lumeq_submit() still waits until the frame is
+ * measured, since the host makes its curve. Results are ready when the work queued on the stream,
  * or `finished`, has completed.
  *
  * If the library waits for more than 10 seconds because earlier work of the caller does not
- * complete, the GPU counts as lost. It may recover later, so the memory passed to calls that did
- * not wait must then stay allocated and untouched until the process ends.
+ * complete, the GPU counts as lost. Because the GPU may recover, the memory passed to calls that
+ * did not wait must then stay allocated and untouched until the process ends.
  *
  * Streams and events must belong to the library's CUDA context. Without a GPU, any LumeqSync is an
  * ARGUMENT error; contexts that have lost their GPU return GPU instead.
@@ -421,8 +417,8 @@ typedef struct LumeqFrame {
     const LumeqSync *sync;
     /* The frame before `in`, with the same size, depth, shift and range; the reference for noise
      * measurement. NULL if there is none or if `in` does not follow it. Its planes are borrowed
-     * like those of `in`, and must still be as they were submitted. lumeq_submit() reads the
-     * struct. NULL when the frame is returned. */
+     * like those of `in`, and must be unchanged since their own submission. lumeq_submit() reads
+     * the struct. NULL when the frame is returned. */
     const LumeqImage *previous;
     /* Not 0: rows alternate between two fields taken at different times. Filters then run on each
      * field separately; everything else is the same. */
@@ -445,9 +441,8 @@ enum { LUMEQ_STAGE_UPLOAD, LUMEQ_STAGE_EQUALIZE, LUMEQ_STAGE_DOWNLOAD, LUMEQ_STA
  * codes are interpolated towards the next bin's, in the last bin towards 2^depth. hist_out then
  * assumes that the codes within a bin of hist_in are equally frequent, and means use the middle of
  * each bin. In mode CLAHE, `curve` is the mean of the tiles' curves, and hist_out counts the output
- * of each tile's own curve. hist_out does not include what follows the curve: in the picture,
- * dither may move a sample by one more code, and the filter (`filtered`) or the clearing of haze
- * (`cleared`) further.
+ * of each tile's own curve. hist_out does not include dither, the filter (`filtered`) and the
+ * clearing of haze (`cleared`).
  */
 typedef struct LumeqFrameStats {
     size_t size;
@@ -525,7 +520,7 @@ LUMEQ_API void lumeq_release_device(int device, uint64_t bytes);
 /*
  * The CPU threads, or the GPU and its streams, that measure and equalize. Any thread; it must
  * outlive the calls that use it. If its GPU is lost, the CPU takes over calls without sync whose
- * images are in host memory; all others then fail with GPU.
+ * images are in host memory; all other calls then fail with GPU.
  *
  * The functions of this section leave a sentence about their last error in lumeq_last_error(NULL).
  */
@@ -678,8 +673,8 @@ typedef struct LumeqCurve LumeqCurve;
 LUMEQ_API int lumeq_history_get(LumeqHistory *history, LumeqCurve **curve);
 
 /* Sets the parameters of the frames put from now on. If they change the curve's target, the next
- * curve is not smoothed: users expect to see their changes at once. Errors: ARGUMENT (also a
- * history with lookahead, whose parameters are fixed). */
+ * curve is not smoothed, so the change is visible at once. Errors: ARGUMENT (also a history with
+ * lookahead, whose parameters are fixed). */
 LUMEQ_API int lumeq_history_set_params(LumeqHistory *history, const LumeqParams *params);
 
 /* Copies the state and the parameters of `from`. A ready curve, which lumeq_history_get() would
