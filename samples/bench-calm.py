@@ -1,14 +1,14 @@
 #!/usr/bin/env python3
 """Measures how calm equalized clips stay: flicker, and how many tracked features survive.
 
-Needs ffmpeg and python3-opencv. Clips are at most 640 wide. Prints a Markdown table with a line for the source and one for each method.
+Needs ffmpeg and python3-opencv. Scales wider clips down to 640 pixels. Prints a Markdown table of the source and each method.
   flicker   change of the mean luma from frame to frame, minus the source's change: mean absolute value in 8-bit
             codes, without cuts
-  tracks    share of the features of goodFeaturesToTrack (500 at most) that return within 1 pixel after pyramidal
-            Lucas-Kanade has followed them over 30 frames and back, in spans without a cut
-  kept      mean number of the features that return, per span
-Methods: lumeq as for live video, and with a lookahead; OpenCV's equalizeHist and CLAHE (2, 8x8), ffmpeg's histeq and
-vszip's CLAHE, which treat each frame alone; Zero-DCE. Missing ones are left out, with a reason on stderr."""
+  tracks    share of features that return to within 1 pixel when tracked over 30 frames and back, in spans without a
+            cut (at most 500 from goodFeaturesToTrack; pyramidal Lucas-Kanade)
+  kept      mean number of features that return, per span
+Methods: lumeq live and with a lookahead; OpenCV's equalizeHist and CLAHE (2, 8x8), ffmpeg's histeq, vszip's CLAHE and
+Zero-DCE, frame by frame. The reason why a method is missing goes to stderr."""
 
 import argparse
 import importlib
@@ -23,7 +23,7 @@ look = importlib.import_module("bench-look")
 SAMPLE = os.path.join(os.path.dirname(os.path.abspath(__file__)), "lumeq-sample.mkv")
 WIDTH = "'min(iw,640)':-2:"
 SPAN = 30  # frames
-CUT = 16  # a larger mean change of luma, in codes, is a cut
+CUT = 16  # mean change of luma, in codes, above which there is a cut
 
 
 def arguments():

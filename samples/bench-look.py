@@ -75,7 +75,7 @@ def filtered(y4m, graph):
 
 
 def make(method, y4m, frames, args):
-    """Returns the frames that the method makes of these."""
+    """Applies the method to the frames."""
     if method == "clahe":
         clahe = cv2.createCLAHE(2, (8, 8))
         return [(clahe.apply(f[0]), f[1], f[2]) for f in frames]

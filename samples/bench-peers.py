@@ -421,7 +421,7 @@ def measure(a, rows, size, problems):
                 way.check()
         except KeyboardInterrupt:
             raise
-        except BaseException as error:  # such as a panic of Rust in one peer: the others still run
+        except BaseException as error:  # after a Rust panic in one peer, the others still run
             problems[label] = sentence(error)
             ready.pop(label, None)
     for _ in range(a.rounds):
@@ -458,7 +458,7 @@ def cpu_name():
 def main():
     a = arguments()
     if a.threads:
-        os.environ["RAYON_NUM_THREADS"] = str(a.threads)  # kornia-rs's, read when it first computes
+        os.environ["RAYON_NUM_THREADS"] = str(a.threads)  # kornia-rs reads it when it first computes
     print("%s, %s\n%s; %s, %d cores; lumeq: %s; Python %s, NumPy %s\n" % (
         datetime.date.today(), " ".join(sys.argv), found.get("gpu", "no GPU"), cpu_name(), os.cpu_count(),
         lumeq.build_info(), platform.python_version(), numpy.__version__))

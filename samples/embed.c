@@ -11,7 +11,6 @@
 
 #define FRAME_TIME 40000000 /* nanoseconds: 25 frames a second */
 
-/* The planes follow each other without gaps. */
 static LumeqImage image_at(unsigned char *memory, int width, int height, int gray)
 {
     const size_t luma = (size_t)width * height;

@@ -1,8 +1,8 @@
 /*
  * Equalizes frames that stay on the GPU: a kernel draws them into device memory, the library
- * equalizes them, another kernel reads them. All work is queued; the host waits only when the
- * library accepts no more frames, and at the end. The event `ready` tells the library that a frame
- * is drawn, `finished` tells us that it is equalized.
+ * equalizes them, another kernel reads them. All work is queued; the host waits only for a frame's
+ * measure, for room in the library, and at the end. The event `ready` tells the library that a
+ * frame is drawn, `finished` tells us that it is equalized.
  *
  *   nvcc embed_cuda.cu -o embed_cuda $(pkg-config --cflags --libs lumeq | sed s/-Wl,/-Xlinker=/)
  */
@@ -118,7 +118,8 @@ int main(void)
                  bad(cudaMemsetAsync(on_device, 0, 4, stream));
     for (int i = 0; i < BUFFERS && !failed; i++)
         failed = open_buffer(&buffers[i]);
-    /* A buffer can be redrawn at once: `look` has read it earlier on the same stream. */
+    /* A buffer can be redrawn at once, because its `look` precedes the next `draw` on the stream.
+     */
     for (int n = 0; n < FRAMES && !failed; n++)
         failed = queue_frame(eq, &buffers[n % BUFFERS], n, on_device, stream);
     failed = failed || bad(cudaMemcpyAsync(&most, on_device, 4, cudaMemcpyDeviceToHost, stream)) ||
