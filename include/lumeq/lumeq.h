@@ -25,9 +25,9 @@
  * may use and destroy its copies of the objects; their GPU counts as lost. If another thread was in
  * a call on an object other than a context, the child may only destroy this object.
  *
- * Ownership. The caller owns all images, structs and byte buffers that it passes; the library keeps
- * no pointer to them after the call, except to the planes of submitted frames. The caller owns the
- * objects it creates and destroys each with the function declared next to its constructor.
+ * Ownership. The caller owns all images, structs and byte buffers that it passes. After the call,
+ * the library keeps pointers only to the planes of submitted frames. The caller owns the objects it
+ * creates and destroys each with the function declared next to its constructor.
  *
  * Sizes. Structs that begin with `size` may grow in later versions. Set it to the sizeof of the
  * struct, or to 0 for the size in version 1.0. Members that the caller's struct lacks count as 0,
@@ -99,12 +99,11 @@ typedef enum LumeqMemory {
 /*
  * A picture in memory. Plain data; it does not own its planes.
  *
- * Planes may have any alignment, and any stride whose magnitude is at least the length of a row and
- * at most 2^31 - 1; negative strides (bottom-up pictures) are allowed. Samples deeper than 8 bits
- * occupy 16 bits, little-endian; their addresses and strides are even. A sample is its code times
- * 2^shift: planar pictures have shift 0, P010 has depth 10 and shift 6. The bits below the code are
- * ignored in input and 0 in output. A sample above the last code, 2^depth - 1, counts as the last
- * code.
+ * Planes may have any alignment. The magnitude of a stride is at least the length of a row and at
+ * most 2^31 - 1. Bottom-up pictures have negative strides. Samples deeper than 8 bits occupy 16
+ * bits, little-endian; their addresses and strides are even. A sample is its code times 2^shift:
+ * planar pictures have shift 0, P010 has depth 10 and shift 6. The bits below the code are ignored
+ * in input and 0 in output. A sample above the last code, 2^depth - 1, counts as the last code.
  */
 typedef struct LumeqImage {
     /* The first rows of luma, Cb and Cr. If only Cr is NULL, plane[1] holds interleaved Cb and Cr,
@@ -344,8 +343,8 @@ typedef struct LumeqConfig {
     void (*log)(void *user, LumeqLogLevel level, const char *text);
     void *log_user;
     /* Not 0: for live sources such as a camera or a window. An equalizer then sleeps while it waits
-     * for the GPU, instead of keeping a core busy; frames arrive up to 0.2 ms later, or 0.3 ms if
-     * they are in host memory. */
+     * for the GPU, instead of keeping a core busy. Frames then arrive up to 0.2 ms later, or 0.3 ms
+     * if they are in host memory. */
     int real_time;
     /* Not 0: on a GPU, stage times are not measured and stay 0 in LumeqFrameStats, which saves CUDA
      * calls for each frame. */
@@ -394,9 +393,9 @@ typedef struct LumeqSync {
  * One frame to equalize.
  *
  * `out` has the size, depth and range of `in`; its shift may differ. `in` and `out` must not
- * overlap. If `out` has chroma planes, they are written as well, and `in` must have chroma of the
- * same subsampling; one may have interleaved and the other planar chroma. out.plane[0] == NULL: the
- * frame is only measured, with the same statistics and effect on the history.
+ * overlap. If `out` has chroma planes, they are written as well. `in` must then have chroma of the
+ * same subsampling, but planar and interleaved chroma may be mixed. out.plane[0] == NULL: the frame
+ * is only measured, with the same statistics and effect on the history.
  *
  * A change of depth or range has the effect of lumeq_reset().
  *
@@ -562,19 +561,17 @@ LUMEQ_API void lumeq_free_device(LumeqContext *context, void *memory);
 
 /*
  * Returns the context's CUcontext, for example for a decoder on the same GPU, and a CUstream in it
- * for the caller's own work (see LumeqSync.after), on which the library queues nothing. Both are
- * valid until lumeq_context_destroy(), and work on the stream must have ended by then; a CUcontext
- * from LumeqConfig.cuda_context stays the caller's. Errors: ARGUMENT, UNAVAILABLE (the backend is
- * the CPU, or no stream can be created), GPU; both are then NULL. Any thread.
+ * for the caller's own work (see LumeqSync.after). The library queues nothing on this stream. Both
+ * are valid until lumeq_context_destroy(), and work on the stream must have ended by then; a
+ * CUcontext from LumeqConfig.cuda_context stays the caller's. Errors: ARGUMENT, UNAVAILABLE (the
+ * backend is the CPU, or no stream can be created), GPU; both are then NULL. Any thread.
  */
 LUMEQ_API int lumeq_get_cuda(LumeqContext *context, void **cuda_context, void **stream);
 
 /*
- * Everything the history needs about a frame: its histogram, counts of non-black samples by row
- * and column (to find bars), sums of luma in 16x9 cells (to find cuts between pictures with similar
- * histograms), percentiles and chroma of 16x9 cells (to find haze), noise statistics of still
- * blocks against the previous frame and, for mode CLAHE, the histograms of the tiles. One thread at
- * a time may write it; once it is finished, any thread may read it.
+ * Everything the history needs about a frame: its histogram, statistics to find bars, cuts, haze
+ * and noise, and, for mode CLAHE, the histograms of the tiles. One thread at a time may write it;
+ * once it is finished, any thread may read it.
  */
 typedef struct LumeqMeasure LumeqMeasure;
 
@@ -597,11 +594,11 @@ LUMEQ_API int lumeq_measure(LumeqContext *context, LumeqMeasure **measure,
 LUMEQ_API int lumeq_measure_finish(LumeqMeasure *measure, int wait);
 
 /*
- * Serializes a finished measure, for any machine, in the format of this version. *size is the size
- * of `bytes` before the call, and the required size after it, even if `bytes` was too small
- * (ARGUMENT; its content is then undefined). bytes == NULL: only computes the size. A measure of 8
- * bits takes a few KB, plus 1 KB for each tile (2 KB with `reference`). Errors: ARGUMENT, AGAIN
- * (not finished). Any thread.
+ * Serializes a finished measure, for any machine, in the format of this version. Before the call,
+ * *size is the size of `bytes`; after it, the required size. bytes == NULL: only computes the size.
+ * A measure of 8 bits takes a few KB, plus 1 KB for each tile (2 KB with `reference`). Errors:
+ * ARGUMENT (also if `bytes` is too small; its content is then undefined), AGAIN (not finished). Any
+ * thread.
  */
 LUMEQ_API int lumeq_measure_pack(const LumeqMeasure *measure, void *bytes, size_t *size);
 
@@ -643,10 +640,10 @@ typedef struct LumeqHistory LumeqHistory;
  *
  * lookahead 0: a curve depends on its frame and earlier ones only, as with a LumeqEqualizer.
  * Otherwise, `lookahead` is how far measures run ahead of the returned curves, in nanoseconds, at
- * most LUMEQ_MAX_LOOKAHEAD: cuts are then exact, a fade uses the curve of the scene that it leads
- * to or comes from, bars are known from their first frame on, and curves are centred in time. The
- * history keeps the measures of that span, and of at most half as much before it. Each frame counts
- * as at least 1/300 s, which limits the number of measures.
+ * most LUMEQ_MAX_LOOKAHEAD. Cuts are then exact, bars are known from their first frame on, and
+ * curves are centred in time. A fade uses the curve of the scene that it leads to or comes from.
+ * The history keeps the measures of that span, and of at most half as much before it. Each frame
+ * counts as at least 1/300 s, which limits the number of measures.
  *
  * Errors: ARGUMENT, MEMORY; *history is then NULL. Any thread.
  */
@@ -780,10 +777,10 @@ LUMEQ_API LumeqContext *lumeq_get_context(LumeqEqualizer *equalizer);
 /*
  * Returns "cpu" or "cuda". Static storage.
  *
- * The CPU takes over if the GPU is lost (a failed CUDA call, for example after a driver reset, or
- * no progress for 10 seconds) or has no memory for a frame. Results stay identical, this function
- * then returns "cpu", and lumeq_last_error() gives the reason. No frame is lost or repeated, except
- * for two kinds of frames in flight:
+ * The GPU is lost if a CUDA call fails, for example after a driver reset, or if it makes no
+ * progress for 10 seconds. If the GPU is lost or has no memory for a frame, the CPU takes over.
+ * Results stay identical, this function then returns "cpu", and lumeq_last_error() gives the
+ * reason. No frame is lost or repeated, except for two kinds of frames in flight:
  *
  * A frame whose output is in CUDA memory, which the CPU cannot reach, is only measured: it comes
  * back with out.plane[0] == NULL and correct statistics. Submitting another output in CUDA
