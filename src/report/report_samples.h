@@ -38,8 +38,8 @@ typedef struct ReportSamples {
 
 /* Measures noise in 8-bit codes, before and after, from the difference to the previous frame. Uses
  * blocks of the source that are still and in the darker half of the blocks that are not black.
- * Returns 0, or -1 if too few are still (less than BLOCK_STILL, or than a quarter of the darker
- * half), if the source repeats the previous frame, or if depth or active area changed. */
+ * Returns 0, or -1 if unknown: too few blocks are still (fewer than BLOCK_STILL or a quarter of the
+ * darker half), the source repeats the previous frame, or depth or active area changed. */
 int block_samples_noise(const ReportSamples *now, const ReportSamples *then,
                         double noise[REPORT_SIDES]);
 

@@ -2,9 +2,9 @@
  * Turns the video of a source into frames: one thread reads packets (demuxer.h), another one
  * decodes them into a bounded queue.
  *
- * A run that writes a file gets the frames of a part of the source together with the packets to
- * copy, in order of time. A window may restart at any position, and reads sound and subtitles from
- * the demuxer; if its source is live, a newer frame replaces the waiting one.
+ * A run that writes a file gets the frames of a part of the source and the packets to copy, in
+ * order of time. A window may restart at any position, and reads sound and subtitles from the
+ * demuxer. If its source is live, a newer frame replaces the waiting one.
  */
 #ifndef LUMEQ_RUN_INPUT_H
 #define LUMEQ_RUN_INPUT_H

@@ -18,8 +18,8 @@
 #define STEP 16         /* number of frames that a request measures at a time */
 #define MOST_PREVIOUS 3 /* maximum number of previous frames that a curve uses */
 
-/* frameData[0] of the script's node is 0 at first; then 1 plus the number of the first frame
- * requested for measuring; then APPLIES, when the frames to equalize are requested. */
+/* frameData[0] of the script's node: 0 at first, then 1 plus the number of the first frame
+ * requested for measuring, finally APPLIES: the frames to equalize are requested. */
 #define APPLIES (-1)
 
 #define SECOND INT64_C(1000000000)
