@@ -174,7 +174,7 @@ typedef enum LumeqChroma {
 } LumeqChroma;
 
 typedef enum LumeqBars {
-    LUMEQ_BARS_AUTO = 0,   /* excludes black bars at the edges and leaves them unchanged */
+    LUMEQ_BARS_AUTO = 0,   /* black bars at the edges stay unchanged and are not counted */
     LUMEQ_BARS_IGNORE = 1, /* treats bars as part of the picture */
 } LumeqBars;
 
