@@ -1,5 +1,4 @@
-/* The history with lookahead on synthetic films: cuts, fades, bars and light, and that the result
- * does not depend on how it is fed, saved and restored. */
+/* The history with lookahead on synthetic films: cuts, fades, bars and light. */
 #include <math.h>
 
 #include "../check.h"
@@ -53,9 +52,9 @@ typedef struct Film {
     int cut_off; /* not 0: a discontinuity at this frame */
 } Film;
 
-/* The results of a film. */
 typedef struct Run {
-    int frames, held; /* maximum number of measures put without a curve */
+    int frames;
+    int held; /* maximum number of measures in the history */
     LumeqCurve *curve[MOST_FRAMES];
     LumeqFrameStats *stats; /* one per frame, with its curve */
     uint32_t *curves;
@@ -141,7 +140,8 @@ static LumeqMoment moment(const Film *f, int n)
                          .discontinuity = f->cut_off && n == f->cut_off};
 }
 
-/* If set, calls are repeated: the first try may make no allocation, each later try one more. */
+/* If set, calls are repeated until they succeed: first without memory, then with one allocation
+ * more each time. */
 static int scarce;
 
 #define WITH_MEMORY(ret, call)                                                                     \
@@ -188,7 +188,7 @@ static void take(Run *run, LumeqCurve *curve)
     must(lumeq_curve_stats(curve, stats) == 0, "statistics");
 }
 
-/* Puts frames from *n on until a curve is ready, and returns it, or END. */
+/* Puts frames from *n on until a curve is ready. Returns 0, or LUMEQ_ERR_END after the last. */
 static int next_curve(LumeqHistory *h, const Film *f, const LumeqParams *params, int *n,
                       LumeqCurve **curve)
 {
@@ -290,7 +290,7 @@ static double unsteadiness(const Run *run, int out)
     return sum / (run->frames - 1);
 }
 
-/* -8..8 or so, smooth over some ten pixels, and different for each seed. */
+/* -8..8, smooth over about ten pixels. */
 CHECK_NOT_INSTRUMENTED static int texture(uint64_t seed, int x, int y)
 {
     int sum = 0;
@@ -357,14 +357,12 @@ static int montage(int frame, int x, int y)
     return 60 + frame / 5 % 7 * 10 + 3 * texture((uint64_t)(frame / 5), x + frame, y);
 }
 
-/* Flashes of one frame and of two. */
 static int flashes(int frame, int x, int y)
 {
     const int flash = frame == 40 || frame == 70 || frame == 71;
     return scene_a(frame, x, y) + (flash ? 90 : 0);
 }
 
-/* Black, then a fade of 24 frames to a dull still picture. */
 #define FADE_START 6
 #define FADE_FRAMES 24
 
@@ -373,7 +371,6 @@ static int dimmed(int code, int part, int whole)
     return 16 + ((code - 16) * part + whole / 2) / whole;
 }
 
-/* Dims to `part` / FADE_FRAMES of the light; `part` is clamped to 0..FADE_FRAMES. */
 static int faded(int code, int part)
 {
     part = part < 0 ? 0 : part > FADE_FRAMES ? FADE_FRAMES : part;
@@ -409,7 +406,6 @@ static int a_then_fade_in(int frame, int x, int y)
     return frame < CUT ? scene_a(frame, x, y) : fade_in(frame - CUT + FADE_START + 2, x, y);
 }
 
-/* A scene, a fade to black, and another scene. */
 #define OUT_START 50
 #define IN_START (OUT_START + FADE_FRAMES + 8)
 
@@ -419,7 +415,6 @@ static int over_black(int frame, int x, int y)
                             : faded(100 + 3 * texture(2, x, y), frame - IN_START);
 }
 
-/* The same with eased fades. */
 #define EASED (FADE_FRAMES * FADE_FRAMES * FADE_FRAMES)
 
 static int eased_part(int frame)
@@ -435,7 +430,7 @@ static int eased_over_black(int frame, int x, int y)
     return dimmed(code, eased_part(frame), EASED);
 }
 
-/* Light that fades out so slowly that a short lookahead does not see the end. */
+/* A fade longer than the lookahead. */
 #define DUSK 240
 
 static int dusk(int frame, int x, int y)
@@ -455,7 +450,7 @@ static int letterboxed(int frame, int x, int y)
     return y < BAR || y >= 56 - BAR ? 16 : scene_b(frame, x, y);
 }
 
-/* A light van crosses a dull street within a second, and a dark one. */
+/* A light van crosses a dull street, then a dark van. */
 static int vans(int frame, int x, int y)
 {
     const int left = (frame - 30) * 5 - 40, right = 96 - (frame - 70) * 5;
@@ -482,7 +477,6 @@ static int pumping_hard(int frame, int x, int y)
     return pumping_by(frame, x, y, 300);
 }
 
-/* The same under a sky that stays white. */
 static int pumping_under_sky(int frame, int x, int y)
 {
     return y < 36 ? 235 : pumping(frame, x, y);
@@ -499,7 +493,7 @@ CHECK_NOT_INSTRUMENTED static int anything(int frame, int x, int y)
     return 16 + (light + (int)(scene >> 16 & 7) * texture(scene, x + frame, y)) * part / 11;
 }
 
-/* Checks that a shot has the same curves as alone. */
+/* Checks that a shot has the curves that it gets as a film of its own. */
 static void check_alone(const Run *run, Draw draw, int from, int frames)
 {
     Film alone = film(draw, frames);
@@ -515,7 +509,8 @@ TEST(cuts)
 {
     static const struct {
         Draw draw;
-        int cut, every, causal; /* at this frame; every few frames; found without lookahead */
+        int cut, every; /* a cut at this frame; cuts at its multiples */
+        int causal;     /* not 0: the cut is found without lookahead */
     } films[] = {
         {a_then_b, CUT, 0, 1}, {a_then_mirrored, CUT, 0, 0}, {montage, 0, 5, 1},
         {flashes, 0, 0, 0},    {pan_on_twos, 0, 0, 0},       {pan_on_threes, 0, 0, 0},
@@ -532,11 +527,11 @@ TEST(cuts)
                   "film %d, frame %d: scene_cut is %d", i, n, run->stats[n].scene_cut);
         CHECK(!run->stats[0].scene_cut, "film %d: the first frame is a cut", i);
         CHECK(!cut || causal->stats[cut].scene_cut == films[i].causal,
-              "film %d: unexpected without lookahead", i);
+              "film %d: wrong scene_cut without lookahead", i);
     }
 }
 
-/* A cut begins a shot, and so does a discontinuity. */
+/* Cuts and discontinuities begin a shot. */
 TEST(each_shot_is_as_alone)
 {
     static const struct {
@@ -557,7 +552,7 @@ TEST(each_shot_is_as_alone)
     }
 }
 
-/* The curves of the first `frames` are those of another film, to within `most` codes. */
+/* Checks that the first curves of two films differ by less than `most` codes. */
 static void check_close(const Run *run, const Run *other, int frames, double most)
 {
     for (int i = 0; i < frames; i++)
@@ -578,7 +573,7 @@ TEST(flash)
     check_close(run, expected, run->frames, 6);
 }
 
-/* Without smoothing, a flash gets its own curve instead of its neighbours'. */
+/* Without smoothing, a flash gets a curve of its own. */
 TEST(flash_alone)
 {
     LumeqParams params = usual();
@@ -611,7 +606,7 @@ static int bright(int frame, int x, int y)
     return 128 + 14 * texture(3, 8 * x, 8 * y);
 }
 
-/* A scene, black, and another scene; `first` and `second`: their lengths. */
+/* `first`, `second`: the codes of both scenes. */
 static int two_scenes(int frame, int first, int second)
 {
     return frame < DARK ? faded(first, DARK - frame) : faded(second, frame - NEXT);
@@ -627,7 +622,7 @@ static int bright_then_dull(int frame, int x, int y)
     return two_scenes(frame, bright(0, x, y), still(0, x, y));
 }
 
-/* With any lookahead, the need of a scene does not depend on the scene after the black. */
+/* With any lookahead, a scene's strength does not depend on the scene after the black. */
 TEST(scenes_between_fades)
 {
     const LumeqParams params = usual();
@@ -655,7 +650,7 @@ TEST(scenes_between_fades)
     }
 }
 
-/* Checks that the output of `frame`, in a fade, is that of frame `plateau`, faded alike. */
+/* Checks that `frame` shows the output of frame `plateau`, dimmed to `part` / `whole`. */
 static void check_faded(const Run *run, int frame, int plateau, int part, int whole)
 {
     for (int code = 50; code <= 110; code += 10) {
@@ -666,9 +661,8 @@ static void check_faded(const Run *run, int frame, int plateau, int part, int wh
     }
 }
 
-/* A fade from black with manual brightness or gamma, and the share `strength` of equalization (-1:
- * the lift rule's). This share of the output is the plateau's, faded alike; the rest is the frame
- * with only brightness and gamma. */
+/* A fade from black with manual brightness and gamma. `strength`: share of equalization, or -1:
+ * automatic. This share fades like the input; the rest has only brightness and gamma. */
 static void check_lit_fade(double brightness, double gamma, double strength)
 {
     LumeqParams params = usual(), light = usual(), alone;
@@ -685,7 +679,7 @@ static void check_lit_fade(double brightness, double gamma, double strength)
     FREED_BY(free_run) Run *full = run_film(&f, &alone, LOOKAHEAD);
     FREED_BY(free_run) Run *hand = run_film(&f, &light, LOOKAHEAD);
     CHECK(!same_curve(&run->stats[139], &full->stats[139]) == (strength >= 0 && strength < 1),
-          "the light makes no difference");
+          "%g, %g: strength %g has the wrong effect", brightness, gamma, strength);
     for (int part = 1; part < FADE_FRAMES; part++) {
         const int i = FADE_START + part;
         check_faded(full, i, 139, part, FADE_FRAMES);
@@ -721,7 +715,7 @@ TEST(fade_in)
                 check_lit_fade(lights[i][0], lights[i][1], strengths[k]);
 }
 
-/* The end of a film, whose last frame is not quite black. */
+/* The film ends before the last, black frame of the fade. */
 TEST(fade_out)
 {
     const LumeqParams params = usual();
@@ -731,7 +725,7 @@ TEST(fade_out)
         check_faded(run, 60 + FADE_FRAMES - 1 - part, 59, part, FADE_FRAMES);
 }
 
-/* Light that wavers before a fade does not belong to it. */
+/* Frames that waver before a fade are not part of the fade. */
 TEST(fade_after_waver)
 {
     const LumeqParams params = usual();
@@ -741,7 +735,6 @@ TEST(fade_after_waver)
     check_close(run, other, CUT - 3, 0.4);
 }
 
-/* Fades need not be linear. */
 TEST(fades_over_black)
 {
     const LumeqParams params = usual();
@@ -796,7 +789,7 @@ TEST(as_without_lookahead)
     }
 }
 
-/* Strength and lift are decided for a scene: a passing object hardly moves them. */
+/* A passing object hardly changes a scene's strength and lift. */
 TEST(passing_object)
 {
     for (int lift = 0; lift < 2; lift++) {
@@ -825,7 +818,6 @@ TEST(long_dark)
               run->stats[i].strength);
 }
 
-/* Adds a camera's noise. The objects that follow do not reach the rows above row 22. */
 static int with_noise(int code, int frame, int x, int y)
 {
     return code + (int)(check_hash((uint64_t)frame, (uint64_t)(y * 256 + x)) % 7) - 3;
@@ -842,7 +834,7 @@ static int noisy_lamp_passes(int frame, int x, int y)
     return with_noise(lamp_passes(frame, x, y), frame, x, y);
 }
 
-/* Two marks a second on a road in fog. */
+/* Marks on a road in fog. */
 static int marks_pass(int frame, int x, int y)
 {
     const int mark = y >= 24 && x >= 40 && x < 56 && (frame * 2 + y) % 25 < 10;
@@ -855,7 +847,7 @@ static int lamp_on(int frame, int x, int y)
     return y >= 36 && frame >= 40 ? 200 : 30 + (x / 8 + y / 6) % 5 * 6;
 }
 
-/* A lamp, three fifths of the lit cells of a black picture, lights more. */
+/* In a black picture, a lamp of three fifths of the lit area becomes lighter. */
 static int lamp_in_void(int frame, int x, int y)
 {
     const int lamp = y >= 24 && y < 36 && x < 72 ? frame >= 40 ? 64 : 40 : 0;
@@ -867,8 +859,8 @@ static int noisy_marks_pass(int frame, int x, int y)
     return with_noise(marks_pass(frame, x, y), frame, x, y);
 }
 
-/* Returns the range, over a run, of the mean output of rows 0 to 21. *most: the largest range that
- * the source's own changes explain. */
+/* Returns by how much the mean output of rows 0 to 21 varies over a film. *most: the largest
+ * variation that the source's changes explain. No passing object reaches these rows. */
 static double wander(const Film *f, const LumeqParams *params, int64_t lookahead, double *most)
 {
     static uint16_t in[96 * 54], out[96 * 54];
@@ -930,7 +922,7 @@ TEST(never_pumps)
     }
 }
 
-/* The light of the day falls by an eighth. */
+/* The light falls by an eighth within 250 frames. */
 static int nightfall(int frame, int x, int y)
 {
     const int light = 2000 - (frame > 100 ? frame - 100 : 0);
@@ -954,7 +946,6 @@ TEST(slow_light)
     }
 }
 
-/* Fog that fades to black. */
 static int fog_fades(int frame, int x, int y)
 {
     const int light = frame < 60 ? 30 : frame < 90 ? 90 - frame : 0;
@@ -990,7 +981,7 @@ static int room(int frame, int x, int y)
     return 16 + (still(0, x, y) - 16) * (8 + part) / 16;
 }
 
-/* Within a second the curve has mostly become that of the lit room. */
+/* Within a second, the curve mostly reaches that of the lit room. */
 TEST(follows_changes)
 {
     for (int k = 0; k < 4; k++) {
@@ -1012,7 +1003,7 @@ TEST(follows_changes)
     }
 }
 
-/* Lights stay light, and distinct from white. */
+/* Highlights stay light, and distinct from white. */
 static void check_knee(const Run *run)
 {
     for (int i = 0; i < run->frames; i++)
@@ -1022,8 +1013,7 @@ static void check_knee(const Run *run)
               on_curve(&run->stats[i], 235));
 }
 
-/* Clipped areas, such as a white sky, do not hide changes of light. A lifted curve evens out about
- * half of the changes by itself. */
+/* A lifted curve evens out about half of the changes by itself. */
 TEST(deflicker)
 {
     static const struct {
@@ -1046,7 +1036,7 @@ TEST(deflicker)
         const double was = unsteadiness(without, 1), is = unsteadiness(half, 1);
         CHECK(unsteadiness(with, 1) < 0.2 * was, "case %d: %g, was %g", k, unsteadiness(with, 1),
               was);
-        CHECK(is < cases[k].most * was && is > 0.3 * was, "case %d: half of it: %g, was %g", k, is,
+        CHECK(is < cases[k].most * was && is > 0.3 * was, "case %d: with 0.5: %g, was %g", k, is,
               was);
         if (params.mode == LUMEQ_MODE_OFF)
             check_knee(with);
@@ -1068,7 +1058,6 @@ TEST(light_is_not_amplified)
     }
 }
 
-/* Light that is raised beyond white. */
 TEST(deflicker_much)
 {
     LumeqParams params = usual();
@@ -1080,7 +1069,7 @@ TEST(deflicker_much)
     double most = 0;
     for (int i = 0; i < run->frames; i++)
         most = fmax(most, (on_curve(&run->stats[i], 50) - 16) / (50 - 16));
-    CHECK(most > 1.2, "it is raised by %g at most", most);
+    CHECK(most > 1.2, "light is raised by at most %g", most);
 }
 
 TEST(deflicker_of_steady)
@@ -1127,7 +1116,7 @@ TEST(protocol)
     CHECK(lumeq_history_get(h, &curve) == LUMEQ_ERR_AGAIN, "still END after a new measure");
 }
 
-/* A history holds a limited number of measures, whatever the durations of frames. */
+/* The number of measures in a history is limited, for any duration of frames. */
 TEST(bounds)
 {
     const LumeqParams params = usual();
@@ -1203,7 +1192,7 @@ TEST(anything)
     }
 }
 
-/* Each call fails without memory, then succeeds; the results are the same. */
+/* Failures for lack of memory do not change the results. */
 TEST(no_memory)
 {
     LumeqParams params = usual();

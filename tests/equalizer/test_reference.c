@@ -1,7 +1,4 @@
-/*
- * The reference against OpenCV's equalizeHist, bit for bit: the expected output for the pictures of
- * pictures.h is stored in opencv_oracle.h.
- */
+/* The reference mode gives the output of OpenCV's equalizeHist, which opencv_oracle.h stores. */
 #include "lumeq/lumeq.h"
 
 #include "backends.h"
@@ -9,7 +6,7 @@
 
 static const LumeqParams reference = {.reference = 1};
 
-/* The output code of each input code, -1 if the picture does not have it. */
+/* The output code of each input code, -1 for codes that the picture lacks. */
 static void fill_table(int16_t *table, const CheckRect *in, const CheckRect *out)
 {
     for (int i = 0; i < 256; i++)
@@ -19,7 +16,7 @@ static void fill_table(int16_t *table, const CheckRect *in, const CheckRect *out
             table[check_row(in, y)[x]] = check_row(out, y)[x];
 }
 
-/* For a code that the picture lacks, the sum over lower bins is that of the next lower code. */
+/* Codes that the picture lacks map like the next lower code. */
 static int expected_code(const int16_t *table, int code)
 {
     int first = 0;
@@ -28,7 +25,7 @@ static int expected_code(const int16_t *table, int code)
     int last = 255;
     while (table[last] < 0)
         last--;
-    if (first == last) /* one code everywhere: unchanged, and the curve is flat as well */
+    if (first == last) /* a picture of one code stays unchanged, and its curve is flat */
         return first;
     while (code > first && table[code] < 0)
         code--;
@@ -62,7 +59,7 @@ BACKEND_TEST(opencv)
         }
         check_stats(&stats, &in, &out);
         CHECK(!stats.values.scene_cut && stats.values.curve_speed == 0,
-              "a reference frame has a history");
+              "a reference frame depends on earlier frames");
     }
 }
 

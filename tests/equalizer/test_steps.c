@@ -1,6 +1,6 @@
 /*
- * Single steps give the bits and statistics of lumeq_process(), for any order of frames, threads,
- * contexts and output layouts, also if the history is copied in between.
+ * Single steps give the output and statistics of lumeq_process(), for any order of frames, any
+ * thread, context and output layout, and with copied histories.
  */
 #include <pthread.h>
 #include <stdatomic.h>
@@ -15,7 +15,6 @@
 #define THREADS 3
 #define COUNT(array) ((int)(sizeof(array) / sizeof((array)[0])))
 
-/* A film and its parameters. */
 typedef struct Film {
     int width, height, depth, shift, chroma_x, chroma_y;
     Layout layout;
@@ -23,9 +22,9 @@ typedef struct Film {
     LumeqParams params;
     int64_t frame_time;
     int numbered;        /* frames have numbers */
-    int dark;            /* the lift rule filters it */
+    int dark;            /* luma is a quarter, so that the lift rule filters it */
     int out_shift;       /* shift of outputs in other_layout */
-    Layout other_layout; /* another layout with as many components */
+    Layout other_layout; /* for a second output */
     uint64_t seed;
 } Film;
 
@@ -42,8 +41,8 @@ static LumeqImage image_of(const Film *f, Layout layout, int shift)
     return image;
 }
 
-/* The film: a scene that fades out from its fourth frame on, another one after a cut, and a third
- * one with bars that disappear again. */
+/* The first scene fades out from frame 4 on. The second begins with a cut at frame 8, the third at
+ * frame 12 with bars, which get narrower at frame 16. */
 static int brightness(int n)
 {
     return n < 4 ? 256 : n < 8 ? 256 - 50 * (n - 3) : 256;
@@ -74,10 +73,9 @@ CHECK_NOT_INSTRUMENTED static void draw(const Film *f, const LumeqImage *image, 
                 code = black + (code - black) * brightness(n) / (f->dark && !c ? 1024 : 256);
                 if (!c && is_bar(f, n, y))
                     code = black;
-                if (code > codes - 1 ||
-                    (!c && r == 7 && !f->dark)) /* also beyond black and white */
+                if (code > codes - 1 || (!c && r == 7 && !f->dark)) /* some samples beyond white */
                     code = codes - 1;
-                if (c == 2) /* distinguishable from the other chroma */
+                if (c == 2) /* unlike the first chroma component */
                     code = codes - 1 - code;
                 layout_put(image, c, x, y, (int)code);
             }
@@ -88,7 +86,7 @@ static int64_t time_of(const Film *f, int n)
     return n % 7 == 5 ? LUMEQ_NO_TIME : 100 + n * f->frame_time;
 }
 
-/* All frames of a film: the input, and the live equalizer's output. */
+/* All frames of a film: the input, and the output of lumeq_process(). */
 typedef struct Frames {
     LumeqImage in[FRAMES], out[FRAMES];
     FrameStats stats[FRAMES];
@@ -109,7 +107,7 @@ static const LumeqImage *before(const Film *f, const LumeqImage *in, int n)
     return n && !is_seek(f, n) ? &in[n - 1] : NULL;
 }
 
-/* In every third film, most frames are interlaced. */
+/* In a third of the films, most frames are interlaced. */
 static int is_interlaced(const Film *f, int n)
 {
     return f->seed % 3 == 0 && check_hash(f->seed, 500 + (uint64_t)n) % 4 != 0;
@@ -170,12 +168,12 @@ static void close_contexts(void)
         lumeq_context_destroy(&contexts[i]);
 }
 
-/* Work on all frames in random order, by several threads; each task uses a random context. A
- * frame's tasks follow each other, so that several threads use its curve at once. */
+/* Threads that work on all frames in random order; each task uses a random context. A frame's tasks
+ * follow each other, so that several threads use its curve at once. */
 typedef struct Crew {
     const Film *film;
     const Frames *frames;
-    int order[FRAMES], tasks; /* of each frame */
+    int order[FRAMES], tasks; /* `tasks`: tasks per frame */
     atomic_int next;
     void (*work)(struct Crew *crew, int n, int task, uint64_t random);
     LumeqMeasure *measures[FRAMES];
@@ -226,7 +224,6 @@ static void measure_frame(Crew *crew, int n, int task, uint64_t random)
          "measure");
 }
 
-/* Continues the history in another object. */
 static void move_history(const Film *f, LumeqHistory **history)
 {
     LumeqHistory *other = NULL;
@@ -236,7 +233,6 @@ static void move_history(const Film *f, LumeqHistory **history)
     *history = other;
 }
 
-/* Puts all measures in order; sometimes a copy replaces the history. */
 static void run_history(Crew *crew)
 {
     const Film *f = crew->film;
@@ -289,10 +285,10 @@ static void apply_frame(Crew *crew, int n, int task, uint64_t random)
         check_output(crew, n, random, task ? f->other_layout : f->layout,
                      task ? f->out_shift : f->shift);
     else if (f->layout != LAYOUT_GRAY && f->params.chroma == LUMEQ_CHROMA_KEEP)
-        check_output(crew, n, random, LAYOUT_GRAY, f->shift); /* kept chroma does not bound luma */
+        check_output(crew, n, random, LAYOUT_GRAY, f->shift); /* luma alone is the same */
 }
 
-static int filtered; /* frames that were filtered with the previous one */
+static int filtered; /* number of frames filtered with the previous frame */
 
 static void check_stats(const Crew *crew)
 {
@@ -402,7 +398,7 @@ TEST(modes)
         check_mode((LumeqMode)mode, 0);
     check_mode(LUMEQ_MODE_GLOBAL, 1);
     check_mode(LUMEQ_MODE_CLAHE, 1);
-    CHECK(filtered > 0, "only %d frames are filtered with the previous one", filtered);
+    CHECK(filtered > 0, "no frame is filtered with the previous frame");
     close_contexts();
 }
 

@@ -1,6 +1,6 @@
 /*
- * HDR on its axis of light: the transfer functions against published values, counts and curves that
- * move there and back, dark scenes with a white paper and a lamp, coloured patches, and a pan.
+ * HDR: transfer functions against published values, the conversion of counts and curves to the axis
+ * of light (transfer.h) and back, dark scenes with highlights, coloured patches, and a pan.
  */
 #include <math.h>
 #include <stdlib.h>
@@ -60,7 +60,7 @@ static uint64_t sum_of(const uint32_t *counts, int from, int to)
     return sum;
 }
 
-/* No count is lost, none leaves the range, and all light above 203 nits is white. */
+/* No count is lost or leaves the range, and all light above 203 nits becomes white. */
 TEST(counts_move)
 {
     static uint32_t counts[LUMEQ_MAX_BINS], memory[LUMEQ_MAX_BINS];
@@ -69,7 +69,7 @@ TEST(counts_move)
         const LumeqTransfer transfer = number % 2 ? LUMEQ_TRANSFER_HLG : LUMEQ_TRANSFER_PQ;
         const CurveParams p = params_of(transfer, 8 + number / 2 % 9, number % 3 == 0);
         const int black = p.black >> p.fraction, white = (p.white >> p.fraction) + 1;
-        const double paper = transfer == LUMEQ_TRANSFER_PQ ? 0.5807 : 0.75;
+        const double paper = transfer == LUMEQ_TRANSFER_PQ ? 0.5807 : 0.75; /* 203 nits */
         const int above = black + (int)ceil(paper * (white - black)) + 1;
         for (int i = 0; i < p.bins; i++)
             counts[i] = check_below(&random, 3) ? (uint32_t)check_below(&random, 1 << 16) : 0;
@@ -88,7 +88,8 @@ TEST(counts_move)
     }
 }
 
-/* The identity stays the identity. Other curves stay monotone, and join it at 203 nits smoothly. */
+/* The identity stays the identity. Other curves stay monotone and approach the identity smoothly at
+ * 203 nits. */
 TEST(curves_move_back)
 {
     static uint32_t curve[LUMEQ_MAX_BINS], memory[LUMEQ_MAX_BINS];
@@ -96,7 +97,7 @@ TEST(curves_move_back)
         const LumeqTransfer transfer = number % 2 ? LUMEQ_TRANSFER_HLG : LUMEQ_TRANSFER_PQ;
         const CurveParams p = params_of(transfer, 8 + number / 2 % 9, number % 3 == 0);
         const int black = p.black >> p.fraction, white = p.white >> p.fraction;
-        const double paper = transfer == LUMEQ_TRANSFER_PQ ? 0.5807 : 0.75;
+        const double paper = transfer == LUMEQ_TRANSFER_PQ ? 0.5807 : 0.75; /* 203 nits */
         const double unit = 65536.0 * (1 << p.fraction), lift = number / 24 * 4;
         for (int i = 0; i < p.bins; i++) {
             const double x = fmin(fmax((double)(i - black) / (white - black), 0), 1);
@@ -121,19 +122,19 @@ TEST(curves_move_back)
 
 /* ---- whole frames ---- */
 
-/* Codes of 10 bits. */
+/* Scenes in 10-bit codes, with a lamp at the left and two columns of white paper beside it. */
 static const struct Scene {
     LumeqTransfer transfer;
-    int dark, paper, lamp; /* the scene around its dark code; 203 and 1,000 nits */
-    int low, high;         /* the scene's mean code afterwards: 14 and 20 nits */
-    int wide;              /* columns of the lamp; two of the paper follow */
+    int dark, paper, lamp; /* codes: the scene's mean, 203 nits, the lamp */
+    int low, high;         /* bounds of the scene's mean output */
+    int wide;              /* width of the lamp in columns */
     LumeqRange range;
 } scenes[] = {
-    {LUMEQ_TRANSFER_PQ, 196, 573, 723, 346, 384, 2, 0},   /* 1 nit */
-    {LUMEQ_TRANSFER_HLG, 151, 721, 922, 320, 363, 2, 0},  /* 1 nit */
+    {LUMEQ_TRANSFER_PQ, 196, 573, 723, 346, 384, 2, 0}, /* dark: 1 nit; lamp: 1,000 nits */
+    {LUMEQ_TRANSFER_HLG, 151, 721, 922, 320, 363, 2, 0},
     {LUMEQ_TRANSFER_HLG, 151, 721, 1000, 320, 363, 2, 0}, /* a lamp above white */
     {LUMEQ_TRANSFER_HLG, 102, 767, 1023, 299, 347, 2, LUMEQ_RANGE_FULL},
-    {LUMEQ_TRANSFER_PQ, 196, 573, 723, 336, 384, 36, 0}, /* a window, 13 nits */
+    {LUMEQ_TRANSFER_PQ, 196, 573, 723, 336, 384, 36, 0}, /* a lamp as wide as a window */
 };
 
 static void draw(uint16_t *codes, const struct Scene *s, uint64_t seed)
@@ -213,7 +214,7 @@ static double luma_of(const Colour c)
     return 0.2627 * c[0] + 0.678 * c[1] + 0.0593 * c[2];
 }
 
-/* BT.2020 light in nits to R'G'B' and back; HLG's display gamma applies to luminance. */
+/* BT.2020 light in nits to R'G'B'. HLG's display gamma applies to luminance. */
 static void encode(LumeqTransfer transfer, const Colour nits, Colour signal)
 {
     const int hlg = transfer == LUMEQ_TRANSFER_HLG;
@@ -235,7 +236,7 @@ static void decode(LumeqTransfer transfer, const Colour signal, Colour nits)
         nits[i] *= display;
 }
 
-/* BT.2100's ICtCp: degrees, and chroma per intensity. */
+/* Hue in degrees, and chroma per intensity, in BT.2100's ICtCp. */
 static void perceive(const Colour c, double *hue, double *saturation)
 {
     const double lms[] = {(1688 * c[0] + 2146 * c[1] + 262 * c[2]) / 4096,
@@ -298,13 +299,14 @@ static LumeqEqualizer *equalizer_of(LumeqTransfer transfer, double brightness)
     return eq;
 }
 
-/* How much equalizing changes the colours of all patches. */
+/* How equalizing changes the colours of all patches. */
 typedef struct Changes {
-    double most, across; /* maximum turn of hues, degrees; across: of colours at HLG's joint */
-    double saturation;   /* mean ratio */
+    double most;       /* maximum change of hue, in degrees */
+    double across;     /* ... of colours with components on both sides of HLG's joint */
+    double saturation; /* mean ratio */
 } Changes;
 
-/* Patches from this light to four times as much, in ten hues. */
+/* Patches in ten hues, at `nits` and above. */
 static Changes change_patches(LumeqTransfer transfer, double nits, double brightness, int full)
 {
     static Planes planes[2];
@@ -352,8 +354,8 @@ static Changes change_patches(LumeqTransfer transfer, double nits, double bright
 }
 
 /* Hues stay, no colour clips, and lifted colours get the saturation of SDR. HLG's curve is a root
- * below half of the signal and a logarithm above, so one factor cannot keep the hue of a colour
- * with components on both sides. At 0.5 nits the rounding to 10 bits adds 1.5 degrees in HLG. */
+ * below half of the signal and a logarithm above. So one factor cannot keep the hue of a colour
+ * with components on both sides. At 0.5 nits, rounding to 10 bits adds 1.5 degrees in HLG. */
 TEST(colours_stay)
 {
     static const struct {
@@ -382,8 +384,7 @@ static double mean_light(Planes planes, const double *light)
     return sum / (WIDTH * HEIGHT);
 }
 
-/* How much the light changes between frames beyond the source's changes, in a pan over a picture
- * that gets lighter from 0.3 to 60 nits. */
+/* The flicker that equalizing adds to a pan over a picture from 0.3 to 60 nits. */
 static double flicker_of_pan(LumeqTransfer transfer)
 {
     static Planes in, out;

@@ -1,4 +1,4 @@
-/* Runs tests over the variants of the CPU's kernels, for samples of any depth. */
+/* Runs tests with each variant of the CPU kernels. */
 #ifndef LUMEQ_TESTS_VARIANTS_H
 #define LUMEQ_TESTS_VARIANTS_H
 
@@ -33,7 +33,7 @@ static inline void for_each_variant(void (*test)(const char *name, const LumeqKe
     }
 }
 
-/* Defines the test `test`, whose body is run with the kernels of each variant. */
+/* Defines a test that runs with the kernels of each variant. */
 #define VARIANT_TEST(test)                                                                         \
     static void test##_by(const char *name, const LumeqKernels *kernels);                          \
     TEST(test)                                                                                     \
@@ -65,13 +65,13 @@ static inline int any_stride(CheckRandom *random, int width)
     return check_below(random, 2) ? width + padding : -(width + padding);
 }
 
-/* Added to the 8 fraction bits of a code: one half, or the dither's threshold. */
+/* Rounding term for a code with 8 fraction bits: one half, or the dither's threshold. */
 static inline uint32_t added_at(const CurveParams *p, int x, int y)
 {
     return p->dither ? curve_dither((uint32_t)x, (uint32_t)y, p->frame) : 128;
 }
 
-/* A variant's histogram of a rectangle, and the sum of its codes, against a plain loop. */
+/* Checks a variant's histogram and sum of codes against a plain loop. */
 static inline void check_histogram(const char *name, const LumeqKernels *kernels,
                                    const CheckRect *src, const CurveParams *p)
 {
