@@ -27,7 +27,7 @@ static int at_gate;                 /* frames that wait at the gate */
 static int frames_left = INT_MAX;   /* frames to write before the loss */
 static int measures_left = INT_MAX; /* frames to measure before the loss */
 static int lost;
-static const char *refusal;  /* set before opening, so without the lock */
+static const char *refusal;  /* not guarded by the lock */
 static int only = -1;        /* the GPU that can be lost; -1: any */
 static void *blocks[BLOCKS]; /* allocated memory */
 /* Bytes reserved by decoders: now, the peak, and the limit. */
@@ -77,7 +77,7 @@ static void *alloc_fake(void *priv, size_t size)
     return memory;
 }
 
-/* Frees nothing once the GPU is lost: fake_gpu_free() then frees all memory. */
+/* After a loss, only fake_gpu_free() frees memory. */
 static void free_fake(void *priv, void *memory)
 {
     (void)priv;
@@ -131,7 +131,7 @@ static void close_fake(void *priv)
     free(fake->cpu);
 }
 
-/* Counts *left down; below 0 the GPU is lost. Returns LUMEQ_ERR_GPU if it is. */
+/* Decrements *left; if *left was 0, the GPU is lost. Returns LUMEQ_ERR_GPU after a loss. */
 static int count_down(const Fake *fake, int *left)
 {
     pthread_mutex_lock(&lock);

@@ -1,6 +1,6 @@
 /*
  * A fake CUDA backend that replaces the library's at link time. It computes on the CPU, in host
- * memory. Tests can block it and lose it.
+ * memory. Tests can block the fake GPU and lose it.
  */
 #ifndef LUMEQ_TESTS_FAKE_GPU_H
 #define LUMEQ_TESTS_FAKE_GPU_H
@@ -23,16 +23,13 @@ int gate_wait(void);
 /* True if the gate has opened by itself. */
 int gate_gave_up(void);
 
-/* Makes opening fail with this text, which must stay valid; NULL: opening works. Call before
- * opening. */
+/* Makes the next openings fail with this text (NULL: succeed). The text must stay valid. */
 void fake_gpu_refuse(const char *why);
 
 /* Limits the memory for decoders' surfaces. Call before opening. */
 void fake_gpu_limit(int64_t bytes);
 
-/* ---- the loss ---- */
-
-/* Undoes an earlier loss. The GPU is lost after it has written `frames` more frames. */
+/* Restores a lost GPU, and loses it after it has written `frames` more frames. */
 void fake_gpu_lose_after(int frames);
 
 /* The GPU is lost after it has measured `frames` more frames. */
@@ -40,13 +37,13 @@ void fake_gpu_lose_after_measures(int frames);
 
 int fake_gpu_is_lost(void);
 
-/* Only the GPU with this number can be lost, or all if it is negative. */
+/* Limits losses to the GPU with this number. Negative: all GPUs can be lost. */
 void fake_gpu_lose_only(int device);
 
 /* Called when a GPU is closed, with its number and the frames that it wrote. */
 extern void (*fake_gpu_closed)(int device, int frames);
 
-/* Frees a lost GPU's memory, once nothing uses it. */
+/* Frees a lost GPU's memory. Call it after everything that uses the memory is closed. */
 void fake_gpu_free(void);
 
 #endif
