@@ -1,7 +1,7 @@
 /*
- * Preloaded into lumeq, this acts as a decoder that hostile media has taken over: the first thread
- * that libavcodec starts in a process tries everything that the sandbox should prevent. It logs a
- * line for each attempt: the process, the attempt, and its errno or 0 for success.
+ * Preloaded into lumeq, this library acts as a hijacked decoder. The first thread that libavcodec
+ * starts in a process tries everything that the sandbox should prevent. Each attempt logs a line:
+ * process ID, name, and errno (0: success).
  *   ATTACK_LOG=FILE        the log, an existing file
  *   ATTACK_OUTSIDE=FOLDER  a folder that no option names, with the files `secret`, `other`, `kept`
  *   ATTACK_INSIDE=FOLDER   the folder of the output
@@ -9,7 +9,7 @@
  *   ATTACK_SOCKET=PATH     a SOCK_SEQPACKET server; PATH-datagrams is a SOCK_DGRAM server
  *   ATTACK_VICTIM=PID      another process of this user
  *   ATTACK_MESSAGE=CODE    instead of attempts, writes nonsense into all pipes and exits with CODE
- *   NO_LANDLOCK=1, NO_SECCOMP=1  the kernel seems to lack these
+ *   NO_LANDLOCK=1, NO_SECCOMP=1  the kernel seems to lack Landlock or seccomp
  *   LANDLOCK_VERSION=N     the kernel seems to support Landlock only up to this version
  */
 #include <dirent.h>
@@ -45,13 +45,10 @@
 #include <utime.h>
 
 #define REAL(name) ((__typeof__(&name))dlsym(RTLD_NEXT, #name))
-#define FIRST_OF_LANDLOCK                                                                          \
-    444                      /* landlock_create_ruleset(); without rules it returns the version    \
-                              */
-#define LAST_OF_LANDLOCK 446 /* landlock_restrict_self() */
+#define FIRST_OF_LANDLOCK 444 /* landlock_create_ruleset(); without rules, returns the version */
+#define LAST_OF_LANDLOCK 446  /* landlock_restrict_self() */
 
-static char outside[4096], inside[4096],
-    input[4096]; /* paths; out() and beside() set the first two */
+static char outside[4096], inside[4096], input[4096]; /* paths */
 
 /* Sets `path` to the file `name` in the folder that the environment variable `folder` holds. */
 static const char *in(char *path, const char *folder, const char *name)
@@ -160,7 +157,7 @@ static void attack_attributes(void)
     report("openat2", syscall(437, AT_FDCWD, input, (uint64_t[3]){O_RDONLY}, 24));
 }
 
-/* Executes /bin/true in a child process; if fork() fails, a missing program in this process. */
+/* Executes /bin/true in a child process. If fork() fails, executes a missing program instead. */
 static int start(int (*execute)(const char *program))
 {
     int failed[2], reason = 0;
@@ -255,7 +252,6 @@ static void attack_processes(void)
     (void)ptrace(PTRACE_DETACH, victim, NULL, NULL);
 }
 
-/* Memory, semaphores and messages that processes share. */
 static void attack_ipc(void)
 {
     const int memory = shmget(IPC_PRIVATE, 4096, IPC_CREAT | 0600);
@@ -271,7 +267,7 @@ static void attack_ipc(void)
     (void)syscall(SYS_mq_unlink, "lumeq-attack");
 }
 
-/* Makes a pipe send signals to another process. */
+/* Tries to make a pipe send signals to another process. */
 static void attack_by_files(void)
 {
     int ends[2], victim = atoi(getenv("ATTACK_VICTIM"));
@@ -327,7 +323,6 @@ static int open_socket(int family)
     return fd;
 }
 
-/* Connects to the server at ATTACK_SOCKET. */
 static int connect_local(void)
 {
     struct sockaddr_un name = {.sun_family = AF_UNIX};
@@ -341,7 +336,7 @@ static int connect_local(void)
     return ret;
 }
 
-/* Sends a datagram to a server from one end of a socket pair. */
+/* A socket pair can send datagrams without connect(). */
 static int send_datagram(void)
 {
     struct sockaddr_un name = {.sun_family = AF_UNIX};
@@ -394,7 +389,7 @@ static void *run_thread(void *given)
 int pthread_create(pthread_t *thread, const pthread_attr_t *attributes, void *(*run)(void *),
                    void *argument)
 {
-    static atomic_int attacker; /* the last process that attacked; its children attack as well */
+    static atomic_int attacker; /* ID of the last process that attacked */
     Dl_info object;
     Thread *own = NULL;
     const int is_codec = dladdr(__builtin_return_address(0), &object) &&

@@ -1,11 +1,12 @@
 /*
- * Preloaded into a program, this makes a single call fail, and prints "fault: NAME N" on standard
- * error. The environment:
+ * Preloaded into a program, this library makes a single call fail, and prints "fault: NAME N" on
+ * standard error. The environment:
  *   FAULT_CALL=NAME:N  the Nth call of this function fails, or with N+ also all later ones. NAME is
  *                      one of `names`; "malloc" means every function that allocates
- *   FAULT_IN=FOLDER    needed for calls on files: only those in it or with a relative path count
+ *   FAULT_IN=FOLDER    counts calls for files with relative paths or in this folder; without it, no
+ *                      call for a file counts
  *   FAULT_COUNTS=1     prints each function's number of calls at the end; needs FAULT_CALL
- * Allocations and threads count only if the program or FFmpeg asks for them.
+ * Allocations and threads count only if the program or FFmpeg makes them.
  */
 #include <dlfcn.h>
 #include <errno.h>
@@ -44,14 +45,13 @@ static void *real(const char *name)
     return function;
 }
 
-/* The return value and errno of a call that fails. */
 static int fail(int reason)
 {
     errno = reason;
     return -1;
 }
 
-/* Resets the counts in a process that a warm start forked. */
+/* Resets the counts in a forked process. */
 static void begin(void)
 {
     static atomic_int process;
@@ -69,7 +69,7 @@ static void report(const char *name, long number)
     (void)syscall(SYS_write, STDERR_FILENO, text, length);
 }
 
-/* Counts a call. True if it must fail. */
+/* Counts a call. True if the call must fail. */
 static int fails(Call call)
 {
     const char *fault = getenv("FAULT_CALL");
@@ -192,7 +192,7 @@ int mkdir(const char *path, mode_t mode)
 
 /* ---- threads and memory ---- */
 
-/* Addresses of the code of the program and of FFmpeg. */
+/* Code addresses of the program and FFmpeg. */
 static struct {
     uintptr_t begin, end;
 } ranges[MOST_RANGES];

@@ -1,12 +1,12 @@
 /*
- * Preloaded into a program, this makes calls fail or hang. The environment:
+ * Preloaded into a program, this library makes calls fail or hang. The environment:
  *   FAULT_READ=NAME:OFFSET  reads of files of this name fail from this offset on
  *   FAULT_ALLOC=BYTES       posix_memalign() and realloc() of at least this size fail
- *   FAULT_HANG=NAME:N       every call after the first N hangs in the function NAME, which must
- *                           call hang_in() below; FAULT_HUNG=FILE creates this file then
+ *   FAULT_HANG=NAME:N       calls of the function NAME hang after the first N calls; NAME must call
+ *                           hang_in() below
+ *   FAULT_HUNG=FILE         creates this file before a call hangs
  *   FAULT_SLOW=MS           flushing an encoder takes this long per packet
- *   FAULT_THREAD=N          the Nth start of a thread fails, with a line on standard error; with N+
- *                           all later ones fail as well
+ *   FAULT_THREAD=N          the Nth start of a thread fails; with N+ also all later ones
  *   FAULT_THREAD_OF=NAME    counts only starts by a library or program with NAME in its path
  */
 #include <dlfcn.h>
@@ -31,7 +31,7 @@ int posix_memalign(void **memory, size_t alignment, size_t size)
 {
     if (size < memory_limit())
         return REAL(posix_memalign)(memory, alignment, size);
-    errno = ENOMEM; /* as in the C library */
+    errno = ENOMEM;
     return ENOMEM;
 }
 
@@ -62,7 +62,7 @@ int pthread_create(pthread_t *thread, const pthread_attr_t *attributes, void *(*
     const int number = atomic_fetch_add(&count, counts) + 1;
     if (counts && (number == n || (number > n && *end == '+'))) {
         (void)!write(STDERR_FILENO, text, sizeof(text) - 1);
-        errno = EAGAIN; /* as in the C library */
+        errno = EAGAIN;
         return EAGAIN;
     }
     return REAL(pthread_create)(thread, attributes, run, argument);
@@ -92,7 +92,7 @@ ssize_t read(int fd, void *buffer, size_t size)
     return REAL(read)(fd, buffer, size);
 }
 
-/* ---- libraries that hang; their headers are not needed, so structs are void here ---- */
+/* ---- libraries that hang; structs are void, to do without headers ---- */
 
 static void hang_in(const char *name)
 {
