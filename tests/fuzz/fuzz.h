@@ -1,4 +1,4 @@
-/* Shared by all targets: numbers from the fuzzer's bytes, and checks that end the program. */
+/* Helpers of all targets. */
 #ifndef LUMEQ_TESTS_FUZZ_H
 #define LUMEQ_TESTS_FUZZ_H
 
@@ -16,11 +16,11 @@
 /* Runs one input: libFuzzer passes generated ones, replay.c stored ones. */
 int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size);
 
-/* The number of inputs that the code under test accepted as valid. Replaying a corpus fails if this
- * is 0, because the corpus must then have an outdated format. */
+/* The number of inputs that the code under test accepted. Replaying a corpus fails if this is 0,
+ * because the format of the corpus must be outdated. */
 extern int fuzz_valid;
 
-/* If the condition is false, prints it and aborts, as a sanitizer does. */
+/* If the condition is false, prints it and aborts. */
 #define FUZZ_CHECK(condition, ...)                                                                 \
     do {                                                                                           \
         if (!(condition)) {                                                                        \
@@ -58,7 +58,7 @@ static inline void fuzz_write(const char *path, const void *bytes, size_t size)
     FUZZ_CHECK(fclose(file) == 0, "cannot write %s", path);
 }
 
-/* A file in memory with these bytes. Its path is valid while the returned descriptor is open. */
+/* Makes a file in memory. Its path is valid while the returned descriptor is open. */
 static inline int fuzz_file(const void *bytes, size_t size, char path[32])
 {
     const int fd = memfd_create("fuzz", MFD_CLOEXEC);

@@ -45,7 +45,7 @@ static void make_pictures(void)
     }
 }
 
-/* All kinds of objects; many are NULL at any time. */
+/* Objects of all kinds; any of them may be NULL. */
 typedef struct World {
     FuzzBytes from;
     LumeqContext *contexts[FEW];
@@ -69,7 +69,6 @@ static int below(World *w, int count)
     return fuzz_below(&w->from, count);
 }
 
-/* A number at or near a limit; most are valid for some parameter. */
 static double any_number(World *w)
 {
     static const double numbers[] = {0,    0.1,  0.3, 0.5,      0.8,   1,        1.5,       -1,
@@ -117,7 +116,7 @@ static LumeqParams any_params(World *w)
     return p;
 }
 
-/* One of the pictures, or sometimes a changed description of it that stays within its planes. */
+/* One of the pictures, sometimes with changed fields that stay within the planes. */
 static LumeqImage any_image(World *w)
 {
     LumeqImage image = pictures[below(w, PICTURES)];
@@ -275,7 +274,7 @@ static int call_step(World *w)
             context, &(LumeqConfig){.backend = LUMEQ_BACKEND_CPU, .threads = 1}, NULL, 0);
     case 1:
         if (below(w, 4) == 0)
-            lumeq_context_destroy(context); /* measures and curves outlive it */
+            lumeq_context_destroy(context); /* measures and curves remain valid */
         return 0;
     case 2:
     case 3:

@@ -1,5 +1,4 @@
-/* Command lines. An input is a list of arguments, one per line. If the first is "plan", they are
- * parsed as those of `lumeq plan`. */
+/* Command lines. An input is a list of arguments, one per line. */
 #include "app/options/options.h"
 #include "fuzz.h"
 

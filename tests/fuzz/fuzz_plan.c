@@ -7,8 +7,7 @@
 
 int fuzz_valid;
 
-/* Paths of the output, and of the plan in the job's folder. */
-static char output[300], path[300];
+static char output[300], path[300]; /* paths of the output and of the plan */
 
 static void make_folder(void)
 {
@@ -27,7 +26,7 @@ static int read_plan(JobPlan *plan)
     return ret;
 }
 
-/* Checks that a plan which was read, written and read again is the same. */
+/* Checks that a plan stays the same if it is written and read again. */
 static void write_again(JobPlan *plan)
 {
     MediaError error = {0};

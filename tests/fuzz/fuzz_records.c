@@ -1,5 +1,5 @@
-/* Files of parts: measures, curves and encoded video. An input is such a file, whose checksums the
- * target corrects, so that any content gets past them. */
+/* Files of parts: measures, curves and encoded video. An input is such a file. The target corrects
+ * the checksums, so that wrong checksums do not stop the fuzzer. */
 #include <stddef.h>
 
 #include "fuzz.h"
@@ -11,7 +11,7 @@
 
 int fuzz_valid;
 
-/* Corrects the checksums of the file, and returns its RecordEnd. */
+/* Corrects a file's checksums. Returns its RecordEnd. */
 static RecordEnd correct(uint8_t *bytes, size_t size)
 {
     RecordEnd end = {.kind = RECORDS_PACKETS};

@@ -1,5 +1,4 @@
-/* Media files are opened, demuxed and decoded. FFmpeg is not instrumented, so the fuzzer sees the
- * coverage of lumeq's code only. */
+/* Media files are opened, demuxed and decoded. */
 #include <libavutil/avutil.h>
 
 #include "fuzz.h"

@@ -1,5 +1,5 @@
-/* Packed measures and curves with any content. An input is a byte of flags, which select the
- * parameters, and a packed object without its checksum. */
+/* Packed measures and curves. An input is a byte of flags, then a packed object without checksum.
+ * The flags select the parameters. */
 #include <zlib.h>
 
 #include "equalizer/all_stats.h"
@@ -7,7 +7,7 @@
 #include "fuzz.h"
 
 #define CHECKSUM 4                   /* bytes */
-#define MOST_PIXELS 10000            /* curves for larger pictures are not applied, to save time */
+#define MOST_PIXELS 10000            /* to save time, curves of larger pictures are not applied */
 #define LOOKAHEAD INT64_C(100000000) /* ns */
 
 enum { FLAG_LOOKAHEAD = 1, FLAG_CLAHE = 2, FLAG_DULL = 4, FLAG_REFERENCE = 8 };
@@ -79,7 +79,7 @@ static void check_curve(const LumeqCurve *curve)
     free(bytes);
 }
 
-/* Adds the measure `count` times and takes all curves, also those of frames added before. */
+/* Adds the measure `count` times and checks all curves. */
 static void run_history(LumeqHistory *history, const LumeqMeasure *measure, int count)
 {
     LumeqCurve *curve = NULL;
@@ -131,8 +131,8 @@ static uint32_t number_at(const uint8_t *bytes, int index)
     return at[0] | (uint32_t)at[1] << 8 | (uint32_t)at[2] << 16 | (uint32_t)at[3] << 24;
 }
 
-/* Makes a picture of the size and depth that the packed curve is for, with planar chroma. Returns 0
- * if it is too large. After letters and version the bytes are those of lumeq_put_shape(). */
+/* Makes a picture in the format that lumeq_put_shape() has written into a packed curve. Returns 0
+ * if the picture is too large. */
 static int make_image(LumeqImage *image, const uint8_t *bytes)
 {
     *image = (LumeqImage){.width = (int)number_at(bytes, 2),

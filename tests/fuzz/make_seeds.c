@@ -5,7 +5,7 @@
 #include "new_frame.h"
 
 #define CHECKSUM 4   /* bytes at the end of a packed object */
-#define LAST_LINE 13 /* bytes of a plan's checksum */
+#define LAST_LINE 13 /* bytes of a plan's last line, the checksum */
 #define MOST 1000000 /* bytes of a seed */
 #define MARK 7       /* JobPlan.mark, as in fuzz_records.c */
 
@@ -22,15 +22,14 @@ static void write_seed(const char *target, const char *name, const void *bytes, 
 
 /* ---- measures and curves ---- */
 
-/* Writes a packed object without its checksum, after a byte of flags. bytes[-1] must be writable.
- */
+/* Writes a byte of flags, then a packed object without checksum. bytes[-1] must be writable. */
 static void write_state(const char *name, int flags, uint8_t *bytes, size_t size)
 {
     bytes[-1] = (uint8_t)flags;
     write_seed("states", name, bytes - 1, size + 1 - CHECKSUM);
 }
 
-/* A frame of a dark, moving picture with noise and black bars. */
+/* A dark frame with noise and black bars. */
 static LumeqImage draw(int depth, int frame)
 {
     LumeqImage image = {.width = 32, .height = 24, .depth = depth};
@@ -134,7 +133,7 @@ static void write_plan(void)
     write_seed("plan", "plan", file_bytes, size - LAST_LINE);
 }
 
-/* Writes a file of two measures or of two curves. */
+/* Writes a file of two measures or two curves. */
 static void write_frames(LumeqContext *context, int is_measures)
 {
     const JobPlan plan = {.folder = folder, .mark = MARK};

@@ -1,4 +1,4 @@
-/* The main program of a target without libFuzzer. Runs the target on each file of a folder. */
+/* Runs a target on each file of a folder, without libFuzzer. */
 #include <dirent.h>
 
 #include "fuzz.h"
@@ -34,6 +34,6 @@ int main(int argc, char **argv)
     }
     free(names);
     printf("%d inputs, %d of them valid\n", count, fuzz_valid);
-    FUZZ_CHECK(fuzz_valid, "no input is valid: make a new corpus with tests/fuzz/run.sh");
+    FUZZ_CHECK(fuzz_valid, "no input is valid; make a new corpus with tests/fuzz/run.sh");
     return 0;
 }

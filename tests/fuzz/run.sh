@@ -34,7 +34,7 @@ build=$root/build/fuzz
 cmake --preset fuzz -B "$build" -DBUILD_TESTING=ON -DBUILD_SHARED_LIBS=OFF
 cmake --build "$build" --parallel "$(cores)" --target make_seeds "${targets[@]/#/fuzz_}"
 
-# Keep temporary files in memory: the targets write one for each input.
+# Keep temporary files in memory, because the targets write one for each input.
 [ ! -d /dev/shm ] || export TMPDIR=/dev/shm
 export UBSAN_OPTIONS=print_stacktrace=1
 mkdir -p "$build/findings" "$build/seeds"
@@ -56,8 +56,7 @@ fuzz() {
         say "$target: libFuzzer ended with an error"
 }
 
-# Minimizes a corpus. Inputs over 16 KB are dropped, except seeds. Files that libFuzzer did not name, such as
-# reproducers of past faults, are kept.
+# Minimizes a corpus, without inputs over 16 KB except seeds. Files not named by libFuzzer, such as found-NAME, are kept.
 store() {
     local target=$1 corpus=$root/tests/fuzz/corpus/$1 new=$build/new/$1 work=$build/work/$1
     rm -rf -- "$new"
