@@ -1,7 +1,5 @@
 #!/usr/bin/env bash
-# Runs all tests that need a GPU, with built programs only (no CMake, no ffmpeg): the library's tests with the
-# CUDA backend; the program, whose output with --backend cuda and --backend cpu must be equal; and both under
-# compute-sanitizer, if it is installed. Prints the counts at the end.
+# Runs all tests that need a GPU, with built programs only (no CMake, no ffmpeg).
 set -u
 
 usage='usage: gpu.sh BUILD_DIR [tests|bench|program|decoding|sanitizers|losses]...
@@ -46,12 +44,12 @@ skip() {
     skipped=$((skipped + 1))
 }
 
-# A program that hangs is ended, and fails.
+# Ends programs that hang.
 limited() {
     timeout -k 10 300 "$@"
 }
 
-# check NAME COMMAND...: exit code 0 passes, 77 skips. Functions limit their programs' time themselves.
+# check NAME COMMAND...: exit code 0 passes, 77 skips. A function must limit the time of its programs.
 check() {
     local name=$1 code=0 limit=limited
     shift
@@ -62,7 +60,7 @@ check() {
     report "$name" "$code"
 }
 
-# report NAME CODE: reports the result of a program, whose log is in $work/log.
+# report NAME CODE: reports the result of the program that wrote $work/log.
 report() {
     case $2 in
     0) pass "$1" ;;
@@ -71,7 +69,6 @@ report() {
     esac
 }
 
-# Runs a test program, which must exist.
 check_program() {
     local program
     program=$(find_program "$1")
@@ -93,8 +90,7 @@ noise() {
     done
 }
 
-# Generates a dark 8-bit video with eight bands of different brightness, and with noise that changes from frame to
-# frame: WIDTH HEIGHT FRAMES.
+# Generates a dark, noisy 8-bit video: WIDTH HEIGHT FRAMES.
 dark_noise() {
     printf 'YUV4MPEG2 W%s H%s F25:1 Ip A1:1 C420jpeg\n' "$1" "$2"
     local i code
@@ -116,7 +112,7 @@ bytes_from() {
     head -c "$2" /dev/urandom | LC_ALL=C tr '\000-\377' "$set"
 }
 
-# Checks that both backends make the same pictures and the same statistics, apart from times.
+# Checks that both backends give the same pictures and statistics, except times.
 same_bits() {
     local input=$1 backend
     shift
@@ -186,7 +182,6 @@ whole_program() {
     LUMEQ_CLIP=$clip LUMEQ_TEST_BACKEND=cuda check_program test_session
 }
 
-# Decoding on the GPU.
 decoding() {
     local program
     check "decoded on the GPU, one pass" same_decoding "$1" --two-pass off --to 4
@@ -209,7 +204,7 @@ decoding() {
     check "decoded on the GPU, --compare split" same_decoding "$1" --compare split --to 2
 }
 
-# Runs last, because one GPU could open no windows after these faults and hangs.
+# Runs last, because after these faults a GPU may open no windows.
 losses() {
     check "GPU lost with frames on it, one pass" same_after_loss "$clip" --two-pass off
     check "GPU lost with frames on it, two passes" same_after_loss "$clip" --two-pass on
@@ -217,7 +212,7 @@ losses() {
     check_program test_cuda_loss
 }
 
-# Runs lumeq with a GPU that fails for good after 2.5 s. A single encoder thread makes the run take longer than that.
+# Runs lumeq with a GPU that is lost after 2.5 s. With a single encoder thread, the run takes longer.
 lose_gpu() {
     local fault
     fault=$(find "$build" -name 'libgpu_fault.so' | head -n 1)
@@ -225,7 +220,7 @@ lose_gpu() {
     limited env LD_PRELOAD="$fault" GPU_FAULT_MS=2500 "$lumeq" --backend cuda --hwdec nvdec --threads 1 --vcodec ffv1 -y -v "$@"
 }
 
-# After a loss, lumeq starts a file again on the CPU: pictures and statistics equal those of a run on the CPU.
+# After a loss, lumeq starts a file again on the CPU.
 same_after_loss() {
     local input=$1 how
     shift
@@ -249,7 +244,7 @@ counted_after_loss() {
     [ "$code" = 5 ] && [ -s "$work/pipe.mkv" ] && grep -Eq '[0-9]+ frames? w(as|ere) lost because the GPU failed' "$work/pipe.err"
 }
 
-# A window that is paused for ten minutes of a fake clock, and some real seconds, continues to decode on the GPU.
+# After a long pause, a window still decodes on the GPU.
 long_pause() {
     local program
     program=$(find_program test_session)
@@ -258,7 +253,7 @@ long_pause() {
         "$program" pauses_for_long
 }
 
-# If the GPU has no room for the window's frames, they go to the host, so that decoder surfaces do not run out.
+# Frames for which the GPU has no room go to the host, so decoder surfaces do not run out.
 many_references() {
     local clip=${LUMEQ_GPU_CLIPS:-}/h264-refs16.mkv
     [ -f "$clip" ] || { echo "skipped: no h264-refs16.mkv in LUMEQ_GPU_CLIPS"; return 77; }
@@ -292,7 +287,6 @@ same_clip() {
     [ -s "$work/no.stats" ] && cmp "$work/no.y4m" "$work/nvdec.y4m" && cmp "$work/no.stats" "$work/nvdec.stats"
 }
 
-# Three live streams: no frame is late, and the limits are printed.
 live_streams() {
     [ -n "$bench" ] || { echo "skipped: $build has no lumeq-bench"; return 77; }
     limited "$bench" streams "$1" --hwdec nvdec --live 3 --seconds 2 --csv >"$work/streams.csv" \
@@ -302,7 +296,7 @@ live_streams() {
         awk -F, '$1 == "all" { seen = 1; late = $6 } END { exit !seen || late > 0 }' "$work/streams.csv"
 }
 
-# The GPU decodes, and gives the same bits as software.
+# Decoding on the GPU gives the same pictures as decoding in software.
 same_decoding() {
     local input=$1 how
     shift
@@ -333,9 +327,8 @@ plays_on_gpu() {
         grep -q 'luma stays on the GPU'
 }
 
-# under TOOL PROGRAM ARGUMENTS...: starts a program under a tool of compute-sanitizer. Several run at once, because the
-# host does most of the work. The exit code is 99 if the tool finds a fault, else the program's. Tools cannot look into
-# the sandbox, so lumeq must run without it.
+# under TOOL PROGRAM ARGUMENTS...: starts a program under a tool of compute-sanitizer, several at once. The exit code is
+# 99 if the tool finds a fault. Tools cannot look into the sandbox, so lumeq must run without it.
 under() {
     local tool=$1 place
     shift
@@ -349,7 +342,7 @@ under() {
     } &
 }
 
-# Waits for the programs that under() started, and reports the results.
+# Waits for the programs of under(), and reports the results.
 end_under() {
     local i code
     wait
@@ -386,7 +379,7 @@ sanitizers() {
     local tool program depth cases
     command -v compute-sanitizer >/dev/null || { skip "compute-sanitizer: not installed"; return; }
     for tool in memcheck racecheck initcheck synccheck; do
-        # Fewer cases, because under a tool a program takes a hundred times as long.
+        # Fewer cases, because tools slow programs down a hundredfold.
         program=$(find_program test_cuda_backend)
         cases=5
         case $tool in racecheck | initcheck) cases=3 ;; esac # the other tools are ten times as fast

@@ -1,6 +1,5 @@
 #!/usr/bin/env bash
-# Encodes clips for tests/gpu.sh (LUMEQ_GPU_CLIPS): one of each codec and depth that lumeq decodes on a GPU, and clips
-# that it must decode in software, whose names end with -software.
+# Encodes clips for tests/gpu.sh (LUMEQ_GPU_CLIPS). lumeq decodes them on a GPU, except clips named *-software.
 set -eu
 
 [ $# = 1 ] || { echo 'usage: gpu_clips.sh DIR' >&2; exit 2; }

@@ -34,17 +34,17 @@ static struct {
 } late[LATE_COPIES];
 static int late_count;
 
-static double last_event; /* when the last event finishes, for a slow device */
+static double last_event; /* time at which a slow device finishes its last work */
 
 struct CUevent_st {
-    double done; /* at this time */
+    double done; /* time at which the event happens */
 };
 
 struct CUstream_st {
     double done;
 };
 
-/* Every function begins with this call. */
+/* Counts a call of CUDA. Returns its error. */
 static cudaError_t call(void)
 {
     fake_cuda.calls++;
@@ -82,7 +82,7 @@ int nanosleep(const struct timespec *wanted, struct timespec *left)
     return 0;
 }
 
-/* When work that is queued now finishes. */
+/* The time at which work that is queued now finishes. */
 static double done_at(void)
 {
     if (!fake_cuda.hangs)
@@ -101,20 +101,20 @@ static void work(cudaStream_t stream)
         stream->done = done;
 }
 
-/* The same for a copy. With `late`, only kernels hang unless `copies_hang` is set. */
+/* Queues a copy. With `late`, copies do not hang unless `copies_hang` is set. */
 static void work_of_copy(cudaStream_t stream)
 {
     if (!fake_cuda.late || fake_cuda.copies_hang)
         work(stream);
 }
 
-/* Waits like a blocking CUDA call. `stream` NULL: a call by the test, which does not wait. */
+/* Waits like a blocking CUDA call. `stream` NULL: does not wait. */
 static void wait_for(cudaStream_t stream)
 {
     if (!stream)
         return;
     if (stream->done > fake_cuda.now + 1e6)
-        abort(); /* it would block forever */
+        abort(); /* the call would block for ever */
     if (stream->done > fake_cuda.now)
         fake_cuda.now = stream->done;
 }
@@ -288,8 +288,7 @@ cudaError_t cudaGetDriverEntryPoint(const char *name, void **function, unsigned 
 
 /* ---- copies, streams and events ------------------------------------------------------------ */
 
-/* Returns 1 if the copy is postponed until the device wakes up, since it is queued behind work that
- * hangs. */
+/* Postpones a copy behind hanging work until the device wakes up. Returns 1 if it did. */
 static int put_off(void *to, size_t pitch, size_t row, size_t height, cudaStream_t stream)
 {
     if (!fake_cuda.late || stream->done <= fake_cuda.now || type_of(to) != cudaMemoryTypeHost)
@@ -314,7 +313,7 @@ cudaError_t cudaMemcpyAsync(void *to, const void *from, size_t size, enum cudaMe
     return cudaSuccess;
 }
 
-/* A copy by the test itself, which does not wait for the fake device. */
+/* A copy by a test, which does not wait for the fake device. */
 cudaError_t cudaMemcpy(void *to, const void *from, size_t size, enum cudaMemcpyKind kind)
 {
     (void)kind;
@@ -373,7 +372,7 @@ cudaError_t cudaStreamQuery(cudaStream_t stream)
     return stream->done <= fake_cuda.now ? cudaSuccess : cudaErrorNotReady;
 }
 
-/* The function is not called; the stream is only busy for 5 s. */
+/* Does not call the function; the stream is busy for 5 s. */
 cudaError_t cudaLaunchHostFunc(cudaStream_t stream, cudaHostFn_t function, void *user)
 {
     (void)function;
@@ -598,7 +597,7 @@ static void *cpu_backend(void)
     return cpu;
 }
 
-/* A part of another frame in a batch, given the first frame's part and the distance in bytes. */
+/* Moves a pointer from a batch's first frame to another frame by a distance in bytes. */
 #define AFTER(part, distance) ((void *)((uint8_t *)(part) + (distance)))
 
 static LumeqImage image_after(const LumeqImage *first, const ptrdiff_t *distances)
@@ -621,7 +620,7 @@ int lumeq_cuda_same_images(const LumeqImage *a, const LumeqImage *b)
            a->stride[0] == b->stride[0] && !a->plane[0] == !b->plane[0];
 }
 
-/* Computes a frame's histogram and curve in the reference mode, as a GPU does without the host. */
+/* Computes a frame's histogram and curve in the reference mode. */
 static int make_curve(void *cpu, const LumeqMeasureJob *of, uint32_t *hist, TileSums *sums,
                       CurveTable *table, TileTables *tables)
 {
@@ -661,7 +660,7 @@ cudaError_t lumeq_cuda_find_curve(const LumeqCudaDevice *device, const LumeqMeas
     work(stream);
     fake_cuda.batches += batch->count > 1;
     if (device->early_launches || !job->curve.reference)
-        abort(); /* only in the reference mode does the GPU find the curve */
+        abort(); /* outside the reference mode, the host computes the curve */
     for (int i = 0; i < batch->count; i++) {
         const LumeqCudaInBatch *of = &batch->of[i];
         LumeqMeasureJob own = *job;
@@ -736,7 +735,7 @@ cudaError_t lumeq_cuda_apply_curve(const LumeqCudaDevice *device, const LumeqApp
     return cudaSuccess;
 }
 
-/* The CPU backend has cleared the frame when it applied the curve. */
+/* Does nothing, because the CPU backend clears haze when it applies the curve. */
 cudaError_t lumeq_cuda_clear_frame(const LumeqApplyJob *job, cudaStream_t stream)
 {
     (void)job;

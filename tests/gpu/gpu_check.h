@@ -1,4 +1,4 @@
-/* Shared by tests on a GPU: CUDA calls that must succeed, equalizers, and the number of cases. */
+/* Helpers of tests on a GPU. */
 #ifndef LUMEQ_TESTS_GPU_CHECK_H
 #define LUMEQ_TESTS_GPU_CHECK_H
 
@@ -16,7 +16,7 @@ static inline int cuda_ok(cudaError_t error, const char *what)
 
 #define OK(call) cuda_ok(call, #call)
 
-/* Returns NULL if it cannot be opened; the test is then skipped or fails. */
+/* Opens an equalizer. On failure, returns NULL and fails the test, or skips it without a GPU. */
 static inline LumeqEqualizer *open_with(const LumeqConfig *config)
 {
     LumeqEqualizer *eq = NULL;

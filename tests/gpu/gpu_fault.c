@@ -13,12 +13,12 @@ static const char kernel[] = ".version 6.4\n.target sm_70\n.address_size 64\n"
                              "  .reg .b64 at;\n  mov.u64 at, 16;\n"
                              "  st.global.u32 [at], 1;\n  ret;\n}\n";
 
-/* Finds a function by name, because programs may not be linked with the driver. */
+/* Finds a function by name, because the program may not be linked with the driver. */
 static void *find(void *driver, const char *name)
 {
     void *function = driver ? dlsym(driver, name) : NULL;
     if (!function)
-        fprintf(stderr, "gpu_fault: there is no %s\n", name);
+        fprintf(stderr, "gpu_fault: %s is missing\n", name);
     return function;
 }
 

@@ -13,18 +13,19 @@
 
 typedef enum Where { PAGEABLE, PINNED, ON_DEVICE } Where;
 
-/* A format of 8 bits. */
+/* An 8-bit format. */
 typedef struct Format {
     int width, height;
-    int chroma, sub; /* number of chroma planes, 1: interleaved; log2 of their subsampling */
+    int chroma; /* number of chroma planes; 1: interleaved */
+    int sub;    /* log2 of the chroma subsampling */
 } Format;
 
-/* A film, and how the GPU equalizes it. A batch has only frames of one format. */
+/* A film and its parameters, for the first and the second half. */
 typedef struct Film {
     Where where;
     int batch, no_times;
-    Format format;         /* width 0: formats change, and most frames have a previous frame */
-    LumeqMode mode, later; /* later: from the middle on */
+    Format format; /* width 0: formats change, and most frames have a previous frame */
+    LumeqMode mode, later;
     int reference, reference_later;
 } Film;
 
@@ -74,7 +75,7 @@ static size_t bytes_of(const Film *film, int n)
     return (size_t)stride_of(film, &f) * (size_t)f.height * (size_t)(1 + f.chroma);
 }
 
-/* `up`: if formats change, luma is bottom up. */
+/* `up`: luma is bottom up if formats change. */
 static LumeqImage image_of(const Film *film, uint8_t *memory, Where where, int n, int up)
 {
     const Format f = format_of(film, n);
@@ -105,7 +106,7 @@ static void draw(const Film *film, uint8_t *memory, int n)
     const uint64_t seed = check_state.seed, scene = check_hash(seed, (uint64_t)(n / 8));
     const int row = (int)stride_of(film, &f), bars = scene % 3 ? 0 : f.height / 8 / 4 * 4;
     const int base = 20 + (int)(scene >> 8 & 127), range = 10 + (int)(scene >> 16 & 63);
-    const int tint = 98 + (int)(scene >> 24 & 3) * 12; /* of chroma: gray, or like haze's */
+    const int tint = 98 + (int)(scene >> 24 & 3) * 12; /* chroma: gray, or as in haze */
     for (size_t i = 0; i < bytes_of(film, n); i++) {
         const int y = (int)(i / (size_t)row), x = (int)(i % (size_t)row);
         const int noise = (int)(check_hash(seed + (uint64_t)n, i) % 60);
@@ -136,7 +137,7 @@ static void put(LumeqEqualizer *eq, Where where, uint8_t *memory)
         lumeq_free_host(lumeq_get_context(eq), memory);
 }
 
-/* An equalizer, and the memory of its frames. */
+/* An equalizer and the memory of its frames. */
 typedef struct Side {
     LumeqEqualizer *eq;
     Where where;
@@ -181,7 +182,7 @@ static int submit(const Side *side, const Film *film, int n)
                         .interlaced = !film->format.width && n % 5 == 2};
     LumeqImage previous;
     if (!film->format.width && n % 8 && n % 8 != 3) {
-        /* The GPU usually has it still. */
+        /* This frame is usually still on the GPU. */
         const int before = n - 1 - (n % 8 == 6);
         previous = image_of(film, side->in[before], side->where, before, before % 3 == 0);
         frame.previous = &previous;
@@ -289,7 +290,6 @@ static void check_overlap(const LumeqFrameStats *stats)
     }
     CHECK(compute_upload > 0, "no frame is equalized while the next one uploads");
     CHECK(compute_download > 0, "no frame is equalized while the previous one downloads");
-    /* The amount depends on how soon the host submits the next frame. */
     CHECK(upload_download > 0, "no frame uploads while the last but one downloads");
 }
 

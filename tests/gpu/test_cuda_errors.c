@@ -1,7 +1,6 @@
 /*
- * Frames in flight in the CUDA backend, with a fake CUDA; no GPU is needed. Any call may fail, once
- * or from then on, and the GPU may hang. No frame is lost, the bits are the same, and a lost GPU is
- * not called again. Frames are equalized in steps, as the reference, or as both alternately.
+ * Frames in flight with a fake CUDA. If a call fails or the GPU hangs, no frame is lost, the output
+ * stays the same, and a lost GPU is not called again.
  */
 #include "../check.h"
 #include "../default_params.h"
@@ -55,7 +54,6 @@ static void note_loss(const LumeqEqualizer *eq, Run *run)
         run->calls_when_lost = fake_cuda.calls;
 }
 
-/* Copies an output to where the test compares it. */
 static void copy_out(Run *run, int n)
 {
     if (run->pinned)
@@ -79,8 +77,7 @@ static int take(LumeqEqualizer *eq, Run *run)
     return 0;
 }
 
-/* Submits a frame, after receiving the oldest one if necessary; a refused frame is submitted again.
- */
+/* Submits a frame until it is accepted. If necessary, receives the oldest frame first. */
 static void hand_in(LumeqEqualizer *eq, Run *run, int n)
 {
     const LumeqFrame frame = frame_of(run, n);
@@ -98,7 +95,7 @@ static void hand_in(LumeqEqualizer *eq, Run *run, int n)
     CHECK(ret == 0, "submit returns %d: %s", ret, lumeq_last_error(eq));
 }
 
-/* How frames are processed. */
+/* In steps, the host computes the curves; in the reference mode, the GPU. */
 typedef enum Way { STEPS, REFERENCE, BOTH, WAYS } Way;
 static Way way;
 
@@ -154,7 +151,6 @@ static LumeqEqualizer *open_fake(LumeqBackendId id)
     return eq;
 }
 
-/* Begins a run on a new fake GPU. */
 static LumeqEqualizer *start(Run *run, FakeCuda cuda, LumeqBackendId id)
 {
     memset(run, 0, sizeof(*run));
@@ -186,7 +182,6 @@ static void compare(const Run *run, const char *what, long call)
     }
 }
 
-/* Everything works without errors, and nothing is leaked. */
 static void play_without_error(void)
 {
     static Run run;
@@ -209,7 +204,7 @@ TEST(no_error)
     play_without_error();
 }
 
-/* Plays once for each call (or each `step`-th) after the creation, at which CUDA then fails. */
+/* Plays one run for every `step`-th call after the creation; this call fails. */
 static void fail_at_calls(LumeqBackendId id, cudaError_t error, int sticky, int step)
 {
     static Run run;
@@ -253,7 +248,7 @@ static void fail_at_any_call(LumeqBackendId id, cudaError_t error, int sticky, i
     way = STEPS;
 }
 
-/* Plays on a GPU that has `room` bytes for pictures. Returns the bytes that they take. */
+/* Plays on a GPU that has `room` bytes for pictures. Returns the bytes that the pictures take. */
 static size_t play_in(size_t room, const char *what)
 {
     static Run run;
@@ -287,7 +282,7 @@ TEST(no_memory_for_batches)
     way = STEPS;
 }
 
-/* Frames that are too large for the GPU's memory are refused; smaller ones continue. */
+/* Frames that are too large for the GPU's memory are refused; smaller frames are accepted. */
 TEST(no_memory_for_larger)
 {
     enum { SIDE = 1024 };
@@ -329,13 +324,13 @@ TEST(slow)
         play_with(eq, &run);
         compare(&run, "slow", 0);
         CHECK(!run.calls_when_lost, "a slow GPU is lost: %s", lumeq_last_error(eq));
-        CHECK(fake_cuda.now > FRAMES, "it is not slow");
+        CHECK(fake_cuda.now > FRAMES, "the GPU is not slow");
         lumeq_free_host(lumeq_get_context(eq), run.pinned);
         lumeq_destroy(&eq);
     }
 }
 
-/* Refuses device memory of another context, or described as host memory. */
+/* Device memory is refused if it belongs to another context or is described as host memory. */
 TEST(places)
 {
     static Run run;
@@ -359,7 +354,7 @@ TEST(places)
     CHECK(lumeq_submit(eq, &frame) == LUMEQ_ERR_ARGUMENT, "an input on the device is accepted");
     frame = frame_of(&run, 1);
     frame.out = picture(memory, 1);
-    CHECK(lumeq_submit(eq, &frame) == LUMEQ_ERR_ARGUMENT, "an output off the host is accepted");
+    CHECK(lumeq_submit(eq, &frame) == LUMEQ_ERR_ARGUMENT, "an output on the device is accepted");
     CHECK(strstr(lumeq_last_error(eq), "not in host memory") != NULL, "the error is %s",
           lumeq_last_error(eq));
     CHECK(!strcmp(lumeq_backend_name(eq), "cuda"), "the backend is %s", lumeq_backend_name(eq));
@@ -388,7 +383,7 @@ TEST(one_cap_on_pinned_memory)
     lumeq_free_host(lumeq_get_context(eq[0]), pieces[0][0]);
     pieces[0][0] = NULL;
     pieces[2][0] = lumeq_alloc_host(lumeq_get_context(eq[2]), piece);
-    CHECK(pieces[2][0] != NULL, "memory that one freed is not available to another");
+    CHECK(pieces[2][0] != NULL, "freed memory is not available to another equalizer");
     CHECK(!lumeq_alloc_host(lumeq_get_context(eq[1]), SIZE_MAX), "allocates SIZE_MAX bytes");
     for (int i = 0; i < EQUALIZERS; i++) {
         for (int n = 0; n < PIECES; n++)
@@ -405,8 +400,8 @@ static LumeqMemoryUse memory_use(void)
     return use;
 }
 
-/* The limit is half of the GPU's memory. Beyond it, optional allocations fail; necessary ones
- * succeed, and count. */
+/* The limit is half of the GPU's memory. Beyond the limit, optional allocations fail, but necessary
+ * allocations succeed. */
 TEST(a_limit_on_device_memory)
 {
     const size_t piece = (size_t)64 << 20;
@@ -450,7 +445,7 @@ TEST(a_limit_on_device_memory)
     CHECK(lumeq_memory_use(-1, NULL) == LUMEQ_ERR_ARGUMENT, "reports the memory of no GPU");
 }
 
-/* The tests from here on come last, since memory of a lost GPU is never freed. */
+/* The tests below come last, because memory of a lost GPU is never freed. */
 
 TEST(failing_once_at_any_call)
 {
@@ -459,8 +454,8 @@ TEST(failing_once_at_any_call)
     fail_at_any_call(LUMEQ_BACKEND_AUTO, cudaErrorInvalidValue, 0, 1);
 }
 
-/* Hangs from frame 5 on. `live`: the test polls instead of waiting. `wakes`: the GPU makes its
- * pending copies later, which must not hit later frames. */
+/* The GPU hangs from frame 5 on. `live`: the test polls instead of waiting. `wakes`: the GPU wakes
+ * up at the end, and must not change outputs. */
 static void hang(int live, int pageable, int wakes)
 {
     static Run run;
@@ -480,12 +475,12 @@ static void hang(int live, int pageable, int wakes)
         if (live && n == 5) {
             const double waited = fake_cuda.now - begin;
             CHECK(run.received == 6, "no frame is received");
-            CHECK(waited > 9.9 && waited < 11, "it is lost after %.1f s", waited);
+            CHECK(waited > 9.9 && waited < 11, "the GPU is lost after %.1f s", waited);
         }
     }
     take_all(eq, &run);
     const double waited = fake_cuda.now - begin;
-    CHECK(live || (waited > 9.9 && waited < 11), "it is lost after %.1f s", waited);
+    CHECK(live || (waited > 9.9 && waited < 11), "the GPU is lost after %.1f s", waited);
     if (wakes)
         fake_cuda_wake();
     for (int n = 0; n < FRAMES && wakes; n++)
@@ -520,7 +515,7 @@ TEST(hangs_at_the_start)
     CHECK(lumeq_create(&eq, &config, why, sizeof(why)) == 0, "create: %s", why);
     CHECK(!strcmp(lumeq_backend_name(eq), "cpu"), "the backend is %s", lumeq_backend_name(eq));
     CHECK(strstr(why, "no progress") != NULL, "the message is '%s'", why);
-    CHECK(fake_cuda.now > 9.9 && fake_cuda.now < 11, "it is lost after %.1f s", fake_cuda.now);
+    CHECK(fake_cuda.now > 9.9 && fake_cuda.now < 11, "the GPU is lost after %.1f s", fake_cuda.now);
     lumeq_destroy(&eq);
     fake_cuda_start((FakeCuda){.hangs = 1});
     config.backend = LUMEQ_BACKEND_CUDA;
@@ -528,7 +523,6 @@ TEST(hangs_at_the_start)
           why);
 }
 
-/* A frame that hangs while the equalizer is destroyed. */
 TEST(destroyed_while_it_hangs)
 {
     static Run run;
@@ -537,7 +531,7 @@ TEST(destroyed_while_it_hangs)
     fake_cuda.hangs = 1;
     hand_in(eq, &run, 0);
     lumeq_destroy(&eq);
-    CHECK(fake_cuda.now > 9.9 && fake_cuda.now < 12, "%.1f s", fake_cuda.now);
+    CHECK(fake_cuda.now > 9.9 && fake_cuda.now < 12, "it takes %.1f s", fake_cuda.now);
 }
 
 TEST(lost_at_any_call)
@@ -545,7 +539,6 @@ TEST(lost_at_any_call)
     fail_at_any_call(LUMEQ_BACKEND_AUTO, cudaErrorLaunchFailure, 1, 1);
 }
 
-/* The same in batches: frames wait for others. */
 TEST(batches)
 {
     batch = 4;

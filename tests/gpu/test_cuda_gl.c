@@ -15,7 +15,7 @@
 #define READ_WIDTH 160
 #define READ_HEIGHT 120
 
-/* ---- a window, its view, and the way through CUDA ------------------------------------------ */
+/* ---- a window, its view, and the upload through CUDA --------------------------------------- */
 
 typedef struct Stage {
     SDL_Window *window;
@@ -75,7 +75,7 @@ static int open_stage(Stage *s, int width, int height)
     return 0;
 }
 
-/* Defines the test `name`, whose body is run with an open stage `s`. */
+/* Defines a test that runs with an open stage `s`. */
 #define STAGE_TEST(name)                                                                           \
     static void name##_on(Stage *s);                                                               \
     TEST(name)                                                                                     \
@@ -90,7 +90,6 @@ static int open_stage(Stage *s, int width, int height)
 
 /* ---- frames -------------------------------------------------------------------------------- */
 
-/* Where planes are. */
 typedef enum Where { ORDINARY, PINNED, LUMA_ON_DEVICE, ALL_ON_DEVICE, WHERES } Where;
 
 static const char *const where_names[WHERES] = {"ordinary memory", "pinned memory",
@@ -139,7 +138,7 @@ typedef struct Shape {
     int flipped; /* bottom-up in memory */
 } Shape;
 
-/* A frame of noise. Its samples depend on shape and seed, not on `where`. */
+/* A frame of noise, the same for any `where`. */
 static AVFrame *make_frame(const Shape *shape, Where where, uint64_t seed)
 {
     AVFrame *frame = av_frame_alloc();
@@ -190,7 +189,7 @@ static void read_scene(Stage *s, ViewCompare compare, Picture picture)
     CHECK(view_read(s->view, &scene, &canvas, &error) == 0, "%s", error.text);
 }
 
-/* Shows a frame, and before it another, so that a missing upload is seen. Reads the picture. */
+/* Shows another frame first, so that a missing upload is noticed. */
 static void show(Stage *s, const Shape *shape, Where where, int through_cuda, Picture picture)
 {
     AVFrame *other = make_frame(shape, ORDINARY, 77), *frame = make_frame(shape, where, 5);
@@ -231,7 +230,7 @@ STAGE_TEST(every_layout)
         }
 }
 
-/* Shows input and output beside each other. They share their chroma planes. */
+/* Input and output beside each other share their chroma planes. */
 STAGE_TEST(both_sides)
 {
     static const Shape shape = {AV_PIX_FMT_YUV420P, 321, 181, 31, 0};
@@ -260,8 +259,7 @@ STAGE_TEST(both_sides)
 
 /* ---- rows for the scopes -------------------------------------------------------------------- */
 
-/* Rows for the scopes are downloaded from the GPU, and give the same figures as the frame on the
- * host. */
+/* Rows downloaded from the GPU give the same figures as the frame on the host. */
 STAGE_TEST(rows_for_scopes)
 {
     static const Shape shapes[] = {{AV_PIX_FMT_YUV420P, 1919, 1081, 3, 0},
@@ -277,7 +275,7 @@ STAGE_TEST(rows_for_scopes)
             CHECK(planes == 3 && view_cuda_fetch(s->cuda, rows, planes) == 0, "%s",
                   view_cuda_failure(s->cuda));
             frame_scopes_count_rows(&there, frame, rows, 0);
-            CHECK(memcmp(&here, &there, sizeof(here)) == 0, "%s: other figures",
+            CHECK(memcmp(&here, &there, sizeof(here)) == 0, "%s: figures differ",
                   where_names[where]);
         }
 }
@@ -315,7 +313,7 @@ TEST(closes_in_any_order)
             set_frame(&s, VIEW_OUTPUT, frame);
             av_frame_free(&frame);
             read_scene(&s, VIEW_COMPARE_OFF, after);
-            CHECK(!memcmp(before, after, sizeof(before)), "it shows another picture then");
+            CHECK(!memcmp(before, after, sizeof(before)), "the picture changes");
         }
         close_stage(&s);
         lumeq_destroy(&eq);
@@ -323,7 +321,7 @@ TEST(closes_in_any_order)
     }
 }
 
-/* An invalid texture makes CUDA fail. Frames that are on the host are then uploaded without it. */
+/* An invalid texture makes CUDA fail. Frames in host memory are then uploaded without CUDA. */
 TEST(fails_in_mid_run)
 {
     static const Shape shape = {AV_PIX_FMT_YUV420P, 64, 48, 0, 0};

@@ -1,6 +1,6 @@
 /*
- * A real GPU that runs out of memory, hangs, or is lost: no frame is lost, and the bits are those
- * of the CPU. A fault cannot be repaired within the process, so that test is the last.
+ * A real GPU that runs out of memory, hangs, or is lost: no frame is lost, and the output equals
+ * the CPU's. The test of a loss is the last, because the GPU stays lost for the process.
  */
 #include "gpu_check.h"
 
@@ -10,8 +10,7 @@
 #define LARGER 8192 /* side of the larger frame */
 #define FRAMES 8
 
-/* A kernel that fills the whole GPU; ends when `go_on`, in mapped host memory, is 0, or after a
- * minute. */
+/* Starts a kernel that fills the GPU until *go_on (mapped host memory) is 0, at most a minute. */
 cudaError_t busy_start(const volatile int *go_on, int processors, int threads_per_processor,
                        cudaStream_t stream);
 
@@ -44,7 +43,7 @@ static LumeqFrame frame_of(int n, uint8_t *out)
 static int open_run(LumeqBackendId id)
 {
     memset(&run, 0, sizeof(run));
-    run.eq = open_on(id == LUMEQ_BACKEND_CPU ? id : LUMEQ_BACKEND_CUDA); /* or skips the test */
+    run.eq = open_on(id == LUMEQ_BACKEND_CPU ? id : LUMEQ_BACKEND_CUDA); /* skips without a GPU */
     if (!run.eq)
         return 0;
     lumeq_destroy(&run.eq);
@@ -99,7 +98,7 @@ static void finish(void)
     CHECK(ret == LUMEQ_ERR_END, "receive returns %d: %s", ret, lumeq_last_error(run.eq));
 }
 
-/* Checks that `count` frames were received and are right, and the equalizer's backend. */
+/* Checks the backend, and that `count` frames were received and are right. */
 static void check_frames(int count, const char *backend)
 {
     CHECK(run.received == count, "%d frames were received, not %d", run.received, count);
@@ -116,7 +115,7 @@ static void check_frames(int count, const char *backend)
 
 static void *pieces[PIECES];
 
-/* Fills the GPU's memory but for a few MB. */
+/* Fills the GPU's memory except a few MB. */
 static void fill_memory(void)
 {
     int count = 0;
@@ -142,8 +141,8 @@ static int submit_larger(uint8_t *memory)
     return lumeq_submit(run.eq, &frame);
 }
 
-/* Five frames allocate all memory for frames of their size, so later ones of that size are
- * equalized. A larger frame is refused until there is memory. */
+/* A larger frame is refused until there is memory. Frames of the usual size are equalized, because
+ * the first five frames have allocated their memory. */
 TEST(larger_than_memory)
 {
     uint8_t *memory = calloc(2, (size_t)LARGER * LARGER);
@@ -188,7 +187,7 @@ TEST(cpu_goes_on_without_memory)
     CHECK(submit_larger(memory) == 0, "%s", lumeq_last_error(run.eq));
     finish();
     free_memory();
-    run.received--; /* the larger one */
+    run.received--; /* without the larger frame */
     check_frames(2, "cpu");
     close_run();
     free(memory);
@@ -203,7 +202,7 @@ static double now(void)
     return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
 }
 
-/* From frame 2 on the GPU has no room for our kernels. */
+/* From frame 2 on, another kernel fills the GPU. */
 TEST(hangs)
 {
     struct cudaDeviceProp properties;
@@ -226,12 +225,12 @@ TEST(hangs)
         submit(n);
     finish();
     const double waited = now() - begin;
-    CHECK(waited > 9 && waited < 20, "it is lost after %.1f s", waited);
+    CHECK(waited > 9 && waited < 20, "the GPU is lost after %.1f s", waited);
     check_frames(FRAMES, "cpu");
     CHECK(strstr(lumeq_last_error(run.eq), "no progress") != NULL, "the error is %s",
           lumeq_last_error(run.eq));
-    close_run(); /* while it still hangs */
-    CHECK(now() - begin < 20, "destroying it waits");
+    close_run(); /* while the GPU still hangs */
+    CHECK(now() - begin < 20, "lumeq_destroy() waits for the GPU");
     *go_on = 0;
     OK(cudaStreamSynchronize(stream));
     OK(cudaDeviceSynchronize());

@@ -1,7 +1,7 @@
 /*
  * Opens and closes equalizers and decoders on a GPU repeatedly: neither host nor GPU memory may
- * grow. LUMEQ_TEST_OPENS sets the number of equalizers, LUMEQ_TEST_CASES of equalizers with
- * decoders. LUMEQ_CLIP: an H.264 file.
+ * grow. LUMEQ_TEST_OPENS: number of equalizers; LUMEQ_TEST_CASES: number of equalizers with
+ * decoders; LUMEQ_CLIP: an H.264 file.
  */
 #include <stdio.h>
 #include <string.h>
@@ -14,8 +14,7 @@
 
 /* After this many opens, libraries have allocated all that they keep. */
 #define FIRST 20
-#define MOST_GROWTH                                                                                \
-    (16 << 20) /* bytes: a frame of the clip at each open would be a hundred times that */
+#define MOST_GROWTH (16 << 20) /* bytes; a leak of one frame at each open would be more */
 
 static int64_t gpu_memory(void)
 {
@@ -43,7 +42,7 @@ static void check_growth(Growth first, int count, const char *what)
     CHECK(more.gpu < MOST_GROWTH, "%lld bytes more on the GPU", (long long)more.gpu);
 }
 
-/* The number of opens: at least twice FIRST, because memory is first measured after FIRST opens. */
+/* The number of opens, at least twice FIRST. */
 static int count_of(const char *variable, int usual)
 {
     const char *wanted = getenv(variable);
@@ -53,7 +52,7 @@ static int count_of(const char *variable, int usual)
 
 /* ---- equalizers ---- */
 
-/* Equalizes a frame in each kind of memory. */
+/* Equalizes a frame into each kind of memory. */
 static int equalize_once(int number)
 {
     enum { WIDTH = 320, HEIGHT = 180 };

@@ -1,7 +1,6 @@
 /*
- * Error handling of single steps in the CUDA backend, with a fake CUDA. Any call may fail, once or
- * from then on, and the GPU may hang. Results are right, a lost GPU is not called again,
- * asynchronous calls do not wait, and nothing is leaked.
+ * Single steps with a fake CUDA. If a call fails or the GPU hangs, results are right, a lost GPU is
+ * not called again, asynchronous calls do not wait, and nothing is leaked.
  */
 #include <stdlib.h>
 
@@ -20,7 +19,6 @@ typedef struct Run {
 
 static uint8_t input[FRAMES][SIZE];
 
-/* 8 bits interleaved, then 10 bits planar. */
 static LumeqImage picture(uint8_t *memory, int n, int planar)
 {
     const int deep = n % 2, sample = 1 + deep, luma = WIDTH * HEIGHT * sample;
@@ -152,7 +150,7 @@ static void check_empty(const char *what, long call)
           what, call, fake_cuda.pinned, fake_cuda.on_device, fake_cuda.events, fake_cuda.streams);
 }
 
-/* Equalizes a frame. Returns true if CUDA was not called, so the GPU is lost. */
+/* Equalizes a frame. Returns true if that makes no CUDA calls, because the GPU is lost. */
 static int is_lost(LumeqContext *context)
 {
     static Run run;
@@ -237,7 +235,7 @@ static void close_device(Device *d)
     cudaEventDestroy(d->finished);
 }
 
-/* The caller's work takes `seconds` until `ready`. */
+/* Keeps the caller's stream busy for `seconds` until `ready`. */
 static void be_busy(const Device *d, double seconds)
 {
     fake_cuda.hangs = 1;
@@ -264,7 +262,7 @@ static void asynchronous_with(LumeqContext *context, int by_stream, int n)
                             .finished = d.finished};
     CHECK(lumeq_measure(context, &measure, &params, &in, NULL, &sync) == 0, "%s",
           lumeq_last_error(NULL));
-    for (int i = 0; i < 3; i++) /* each uses temporary memory of its own */
+    for (int i = 0; i < 3; i++) /* each call uses temporary memory of its own */
         CHECK(lumeq_apply(context, curve, &in, NULL, 0, &out, &sync) == 0, "%s",
               lumeq_last_error(NULL));
     CHECK(lumeq_measure_finish(measure, 0) == LUMEQ_ERR_AGAIN, "the measure is finished already");
@@ -296,7 +294,7 @@ TEST(asynchronous)
     check_empty("asynchronous", 0);
 }
 
-/* Every call of asynchronous measures and frames fails once: the result is an error or right. */
+/* Each CUDA call fails once. The step then fails, or its result is right. */
 TEST(asynchronous_errors)
 {
     expected_run();
@@ -336,8 +334,8 @@ TEST(asynchronous_errors)
 
 /* ---- live ---------------------------------------------------------------------------------- */
 
-/* For a frame with sync, submit waits until it is measured. In the reference mode it waits for
- * nothing, even if it must allocate memory. */
+/* Submitting a frame with sync waits until the frame is measured. In the reference mode it does not
+ * wait. */
 TEST(live_without_waiting)
 {
     static uint8_t *pinned;
@@ -378,10 +376,10 @@ TEST(live_without_waiting)
     check_empty("live", 0);
 }
 
-/* The tests from here on come last, since memory that a lost GPU has pinned is never freed. */
+/* The tests below come last, because pinned memory of a lost GPU is never freed. */
 
-/* A hanging GPU is lost after a while, whether the test waits or polls; the CPU continues with
- * frames in host memory. */
+/* A hanging GPU is lost after the time limit, whether the test waits or polls. The CPU continues
+ * with frames in host memory. */
 static void hang(int wait)
 {
     static Run run;
@@ -404,8 +402,8 @@ static void hang(int wait)
         fake_cuda.now += 0.03;
     }
     CHECK(ret == LUMEQ_ERR_GPU, "finish returns %d", ret);
-    CHECK(fake_cuda.now > begin + 9.9 && fake_cuda.now < begin + 11.5, "it is lost after %.1f s",
-          fake_cuda.now - begin);
+    CHECK(fake_cuda.now > begin + 9.9 && fake_cuda.now < begin + 11.5,
+          "the GPU is lost after %.1f s", fake_cuda.now - begin);
     CHECK(strstr(lumeq_last_error(NULL), "no progress") != NULL, "the message is %s",
           lumeq_last_error(NULL));
     work(context, &run);
@@ -423,7 +421,7 @@ TEST(hangs)
     hang(0);
 }
 
-/* Without sync each call waits; after a while the CPU does the work. */
+/* Without sync, calls wait for the GPU until the CPU takes over. */
 TEST(hangs_while_waiting)
 {
     static Run run;
@@ -433,11 +431,11 @@ TEST(hangs_while_waiting)
     fake_cuda.hangs = 1;
     work(context, &run);
     compare(&run, "a hang", 0);
-    CHECK(fake_cuda.now > 9.9 && fake_cuda.now < 11.5, "it is lost after %.1f s", fake_cuda.now);
+    CHECK(fake_cuda.now > 9.9 && fake_cuda.now < 11.5, "lost after %.1f s", fake_cuda.now);
     lumeq_context_destroy(&context);
 }
 
-/* The GPU wakes up and makes its pending copies, but not over results of the CPU. */
+/* If the GPU wakes up, its pending copies do not overwrite the CPU's results. */
 TEST(wakes_up)
 {
     expected_run();

@@ -1,7 +1,6 @@
 /*
- * Single steps on the GPU: measures and frames equal the CPU's, bit for bit, in any memory and
- * layout, one by one or live. LUMEQ_TEST_CASES sets the number of frames. With FAKE_CUDA the
- * GPU is a fake one, to test the host code.
+ * Single steps and live frames on the GPU: measures and frames equal the CPU's, bit for bit, in any
+ * memory and layout. LUMEQ_TEST_CASES sets the number of frames. FAKE_CUDA replaces the GPU.
  */
 #include <pthread.h>
 #include <stdatomic.h>
@@ -42,7 +41,7 @@ static LumeqContext *open_context(LumeqBackendId backend, void *cuda_context)
 
 typedef enum Where { PAGEABLE, PINNED, ON_DEVICE, WHERES } Where;
 
-/* An image in guarded memory, or in a copy of it elsewhere. */
+/* A picture in guarded host memory and, unless `where` is PAGEABLE, its copy in `twin`. */
 typedef struct Picture {
     CheckRect rect[3];
     uint8_t *twin[3];
@@ -89,7 +88,7 @@ static Picture make_picture(const Format *f, int planes, int shift, Where where,
     return p;
 }
 
-/* Allocates device memory, from a pool for every other plane. */
+/* Allocates device memory, from a pool for odd planes. */
 static int alloc_device(void **memory, size_t size, int plane)
 {
 #ifndef FAKE_CUDA
@@ -100,7 +99,7 @@ static int alloc_device(void **memory, size_t size, int plane)
     return OK(cudaMalloc(memory, size));
 }
 
-/* Copies the picture to the kind of memory that it is tested in. */
+/* Copies the picture to the kind of memory that `where` names. */
 static void place(Picture *p)
 {
     for (int i = 0; i < 3 && p->where != PAGEABLE && p->rect[i].memory; i++) {
@@ -115,7 +114,6 @@ static void place(Picture *p)
     OK(cudaStreamSynchronize(NULL)); /* copies from pageable memory may not have arrived yet */
 }
 
-/* Copies the picture back to the host, for the comparison. */
 static void fetch(const Picture *p)
 {
     for (int i = 0; i < 3; i++)
@@ -145,7 +143,7 @@ static void set_sample(const CheckRect *rect, int sample_size, int x, int y, uin
 /* DARK: a dull picture with noise, which is lifted and filtered. */
 enum { FLAT, EXTREMES, ANYTHING, NARROW, DARK, CONTENTS };
 
-/* Samples of 16 bits may have bits below the code, and codes above the last one. */
+/* 16-bit samples may have bits below the code, and codes that exceed the depth. */
 static void fill_plane(const Picture *p, int plane, int content, CheckRandom *random)
 {
     const LumeqImage *image = &p->image;
@@ -157,7 +155,7 @@ static void fill_plane(const Picture *p, int plane, int content, CheckRandom *ra
         for (int x = 0; x < rect->width / sample; x++) {
             const uint64_t hash =
                 check_hash(random->seed + (uint64_t)plane, (uint64_t)y * 200003 + (uint64_t)x);
-            const int colours = plane && (x / 8 + y / 8) % 4 == 0; /* of any code */
+            const int colours = plane && (x / 8 + y / 8) % 4 == 0; /* chroma of any code */
             const uint32_t dull = plane ? 120 : 17 + (uint32_t)(x / 16 + y / 12) % 16;
             const uint32_t values[CONTENTS] = {
                 low << image->shift, hash & 1 ? most : 0, (uint32_t)hash & most,
@@ -193,7 +191,7 @@ static Format draw_format(CheckRandom *random)
 {
     static const int widths[] = {1, 2, 5, 15, 16, 17, 31, 33, 64, 65, 127, 321, 640, 1283};
     static const int heights[] = {1, 2, 3, 8, 9, 16, 65, 181, 240, 700};
-    const int any = check_below(random, 2); /* 0: near sizes of the kernels' vectors and blocks */
+    const int any = check_below(random, 2); /* 0: a width near sizes of vectors and blocks */
     return (Format){.width = any ? 1 + check_below(random, 66) : widths[check_below(random, 14)],
                     .height = heights[check_below(random, 10)],
                     .depth = check_below(random, 3) ? 8 + check_below(random, 9) : 8,
@@ -258,8 +256,7 @@ static void compare_pictures(const Picture *expected, const Picture *got, const 
     }
 }
 
-/* Repeats the frame until its black borders count as bars. `planned`: with lookahead, so that the
- * curve uses more previous frames. */
+/* Repeats the frame until its black borders count as bars. `planned`: with lookahead. */
 static LumeqCurve *curve_of(const LumeqParams *params, const LumeqMeasure *measure, int planned,
                             int interlaced)
 {
@@ -330,7 +327,7 @@ static void measure_both(LumeqContext *cpu, LumeqContext *gpu, const LumeqParams
         compare_measures(*expected, got, name);
 }
 
-/* A copy of `in` with slightly different luma, or with other noise. */
+/* A copy of `in` with slightly different luma or, if DARK, with other noise. */
 static Picture make_before(const Format *f, const Picture *in, int planes, int content, Where where,
                            CheckRandom *random)
 {
@@ -346,7 +343,7 @@ static Picture make_before(const Format *f, const Picture *in, int planes, int c
     return p;
 }
 
-static atomic_int filtered; /* cases that are filtered with previous frames */
+static atomic_int filtered; /* number of cases filtered with previous frames */
 
 /* `size`: NULL for any. */
 static void run_case(LumeqContext *cpu, LumeqContext *gpu, Signals *signals, int number,
@@ -427,7 +424,7 @@ TEST(frames)
 }
 
 #ifndef FAKE_CUDA
-/* Frames that need more blocks than a kernel's grid has. */
+/* Frames larger than a kernel's grid. */
 TEST(large_frames)
 {
     static const int sizes[][2] = {
@@ -441,7 +438,6 @@ TEST(large_frames)
     }
 }
 
-/* A thread that runs cases while others do. */
 typedef struct Worker {
     LumeqContext *cpu, *gpu;
     int first, cases;
@@ -482,7 +478,7 @@ TEST(threads)
 
 /* ---- live ---------------------------------------------------------------------------------- */
 
-/* Runs a frame through both equalizers. `sync`: 0 for none, or the number of one of `syncs`. */
+/* Runs a frame through both equalizers. `sync`: 0 for none, or the number in `syncs` from 1. */
 static void next_live(LumeqEqualizer *cpu, LumeqEqualizer *gpu, const Format *format,
                       const Signals *s, int number, int sync, CheckRandom *random)
 {
@@ -523,7 +519,7 @@ static void next_live(LumeqEqualizer *cpu, LumeqEqualizer *gpu, const Format *fo
     CHECK(same_stats(&stats[0], &stats[1]), "%s: the statistics differ", name);
 }
 
-/* `sync` 0: it changes from frame to frame. */
+/* `sync` 0: a different one for each frame. */
 static void play_live(LumeqEqualizer *cpu, LumeqEqualizer *gpu, LumeqMode mode, int depth, int sync)
 {
     enum { FRAMES = 24 };
@@ -552,7 +548,7 @@ TEST(live)
             play_live(cpu, gpu, (LumeqMode)mode, depth, depth / 4 % 3);
 }
 
-/* Frames that are not on the device are refused, and the equalizer continues. */
+/* Frames with a plane that is not on the device are refused; later frames are accepted. */
 TEST(host_memory_is_refused)
 {
     FREED_BY(lumeq_destroy) LumeqEqualizer *gpu = open_on(LUMEQ_BACKEND_CUDA);
@@ -650,7 +646,7 @@ static void close_waiting(Waiting *w)
     close_signals(&w->signals);
 }
 
-/* `warm`: opens the gate at once; this call allocates the memory that later ones need. */
+/* `warm`: opens the gate at once, to allocate the memory that later calls need. */
 static void steps_behind_gate(Waiting *w, const LumeqSync *sync, int warm)
 {
     FREED_BY(lumeq_measure_free) LumeqMeasure *measure = NULL;
@@ -704,7 +700,7 @@ static void *driver_function(const char *name, unsigned version)
                : NULL;
 }
 
-/* Frames have the same results in the context, and the primary context stays current. */
+/* The results are the same in the caller's context, and the primary context stays current. */
 static void frames_in(CUcontext context, PFN_cuCtxGetCurrent_v4000 current,
                       PFN_cuCtxPushCurrent_v4000 push, PFN_cuCtxPopCurrent_v4000 pop)
 {

@@ -1,6 +1,6 @@
 /*
- * A hanging GPU while the window uploads frames through CUDA, with a fake CUDA; no GPU is needed.
- * Nothing waits forever, and the GPU is not called again.
+ * A hanging GPU while the window uploads frames through a fake CUDA. Nothing waits for ever, and
+ * the GPU is not called again.
  */
 #include "../check.h"
 #include "fake_cuda.h"
@@ -14,7 +14,6 @@
 #define WIDTH 64
 #define HEIGHT 48
 
-/* The memory of the planes of a frame. */
 typedef enum Where { ORDINARY, PINNED, ON_DEVICE, WHERES } Where;
 
 static uint8_t *make_memory(Where where)
@@ -52,7 +51,6 @@ static ViewCuda *open_fake(FakeCuda fake)
     return cuda;
 }
 
-/* Uploads a frame from that kind of memory. */
 static ViewCuda *open_and_upload(Where where, uint8_t **memory)
 {
     MediaError error = {0};
@@ -62,7 +60,7 @@ static ViewCuda *open_and_upload(Where where, uint8_t **memory)
     return cuda;
 }
 
-/* The GPU is given up after its time limit; frames in its memory are refused. */
+/* After the time limit the GPU is given up, and frames in its memory are refused. */
 static void hang_with(Where where)
 {
     MediaError error = {0};
@@ -84,7 +82,7 @@ static void hang_with(Where where)
     CHECK(upload(cuda, memory, &error) == 1, "a hung GPU is still used");
     for (unsigned i = 0; i < PLANES; i++)
         way->forget(way->opaque, 10 + i);
-    way->forget(way->opaque, 99); /* a texture that it never had */
+    way->forget(way->opaque, 99); /* an unknown texture */
     view_cuda_close(&cuda);
     CHECK(fake_cuda.calls == calls, "%ld calls of a GPU that hangs", fake_cuda.calls - calls);
     if (where == ORDINARY)
@@ -97,7 +95,7 @@ TEST(hangs)
         hang_with(where);
 }
 
-/* A GPU that takes 3 s is slow, not lost. */
+/* A slow GPU is not given up. */
 TEST(slow)
 {
     MediaError error = {0};
@@ -108,7 +106,7 @@ TEST(slow)
         fake_cuda.stage_takes = 1.4;
         CHECK(upload(cuda, memory, &error) == 0, "memory %d: %s", where, error.text);
         CHECK(!view_cuda_failure(cuda), "memory %d: %s", where, view_cuda_failure(cuda));
-        CHECK(fake_cuda.now > 2, "it is not slow");
+        CHECK(fake_cuda.now > 2, "the GPU is not slow");
         view_cuda_close(&cuda);
         if (where == ORDINARY)
             free(memory);
@@ -137,7 +135,6 @@ TEST(given_up)
 
 enum { LARGE_WIDTH = 640, LARGE_HEIGHT = 1000 };
 
-/* Gray noise. */
 static AVFrame large_frame(Where where)
 {
     const size_t size = (size_t)LARGE_WIDTH * LARGE_HEIGHT;
@@ -155,7 +152,7 @@ static AVFrame large_frame(Where where)
                      .linesize = {LARGE_WIDTH}};
 }
 
-/* Scopes show the same from rows of the device as from the frame on the host. */
+/* Rows downloaded from the GPU give the same figures as the frame on the host. */
 TEST(rows_come)
 {
     static Scopes there, here;
@@ -172,14 +169,14 @@ TEST(rows_come)
         if (where == ON_DEVICE)
             memset(frame.data[0], 0, (size_t)LARGE_WIDTH * LARGE_HEIGHT);
         frame_scopes_count_rows(&there, &frame, rows, 0);
-        CHECK(memcmp(&there, &here, sizeof(here)) == 0, "memory %d: other figures", where);
+        CHECK(memcmp(&there, &here, sizeof(here)) == 0, "memory %d: figures differ", where);
     }
     const size_t pinned = fake_cuda.pinned;
     view_cuda_close(&cuda);
     CHECK(fake_cuda.pinned < pinned && fake_cuda.streams == 0, "memory is left");
 }
 
-/* A hanging GPU is given up, and may write to the rows' memory later. */
+/* A GPU that was given up may wake up and write to the rows' memory later. */
 TEST(rows_hang)
 {
     ViewCuda *cuda = open_fake((FakeCuda){.late = 1, .copies_hang = 1});
@@ -200,7 +197,6 @@ TEST(rows_hang)
     fake_cuda_wake();
 }
 
-/* Any call fails. */
 TEST(rows_fail)
 {
     for (int call = 1;; call++) {
