@@ -1,11 +1,10 @@
 #!/usr/bin/env python3
-"""Runs the program on long videos and prints how its memory and its open files grow.
+"""Runs the program on long videos and prints how its memory and open files grow.
 
 usage: LUMEQ=build/lumeq long_runs.py [FRAMES [NAME...]]
 
 FRAMES defaults to 108000, an hour at 30 frames/s. Runs that write video must write every frame once, in order, unchanged.
-Caches may fill in the first half of a run. In the second half, resident memory may grow by 1 MiB, for mp4 also by
-150 bytes per packet of its index, for the window also by 3 MiB; the number of open files must not grow. A window
+In the second half of a run, memory may grow by 1 MiB, or more for mp4 and the window; open files must not grow. A window
 plays for ten minutes (less for fewer frames) while keys seek, and is then closed. Exits with 1 if a run failed.
 """
 
@@ -23,8 +22,8 @@ import window
 LUMEQ = os.path.abspath(os.environ.get("LUMEQ", "build/lumeq"))
 MIB = 1 << 20
 GROWTH = MIB
-TEXTS = 3 * MIB  # growth of libass's cache of the text in the window
-INDEX = 150  # bytes per packet of mp4
+TEXTS = 3 * MIB  # growth of libass's cache for the window's text
+INDEX = 150  # bytes per packet in mp4's index
 SIDES = "64x48"
 RUNS = {
     "mkv": "{in} -o out.mkv --vcodec ffv1 --lookahead off",

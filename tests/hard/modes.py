@@ -1,9 +1,9 @@
-"""The ways to use the program that every trial goes through, and the options that trials add to them at random."""
+"""The ways to use the program that trials go through, and the options that trials add at random."""
 
 import collections
 
-# command: {in} is the input, {good} an undamaged file; files: a regular expression for all files that it writes;
-# least: minimum number of these files (for a cut input, --sample may write none); stdin: the input is piped.
+# command: {in} is the input, {good} an undamaged file; files: regular expression for all files that a run writes;
+# least: minimum number of these files; stdin: the input is piped.
 Mode = collections.namedtuple("Mode", "command files least stdin", defaults=(0,))
 
 MODES = {
@@ -23,7 +23,7 @@ MODES = {
 
 
 def fits(mode, name):
-    """True if a mode can use a seed. A pipe cannot carry a folder; a sheet of samples needs a film of known length."""
+    """True if a mode can use a seed. A pipe cannot carry a folder, and --sample needs a film of known length."""
     return not (mode == "pipe" and name.endswith("/") or
                 mode == "sample" and name in ("apng.apng", "bare.h264", "bare.hevc"))
 
@@ -125,13 +125,13 @@ UNTRIED = {
 
 
 def own_options():
-    """Options that the modes' commands name themselves."""
+    """The options in the modes' commands."""
     words = " ".join(mode.command for mode in MODES.values()).split()
     return {w[2:].partition("=")[0] for w in words if w.startswith("--")} | {"output"}
 
 
 def extra(random, mode, name):
-    """No option, or a random one for this mode and seed, as words."""
+    """A random option that fits this mode and seed, or none, as words."""
     own = MODES[mode].command.split()
     fitting = [o for o, (modes, _) in OPTIONS.items() if mode in modes and "--" + o not in own]
     if not name.endswith("/"):

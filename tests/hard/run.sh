@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Runs the trials for hours and prints what they counted.
+# Runs the trials for hours.
 set -euo pipefail
 args=("$@")
 set --
@@ -11,10 +11,10 @@ usage() {
     cat <<END
 usage: run.sh [HOURS [BUILD_DIR...]]
 
-Repeats the trials for HOURS (default: 8): round after round, each with the next part of all cases, on one core.
-By default it makes the builds of tests/run.sh --all, optimized and with AddressSanitizer, and uses
-them alternately. Prints each failure, and at the end how many runs ended with which exit code.
-Ends with 1 if a trial failed. CHECK_SEED is the number of the first round (default: 0).
+Repeats rounds of trials for HOURS (default: 8), on one core. Each round runs other cases. By default it
+makes and tests two builds alternately, one of them with AddressSanitizer. Prints each failure, and finally
+the number of runs per exit code. Ends with 1 if a trial failed. CHECK_SEED is the number of the first
+round (default: 0).
 END
 }
 

@@ -74,7 +74,7 @@ SEEDS = {
     # numbered pictures
     "pictures/": ("-c:v", "png", "-r", "8"),
 }
-SILENT = (".gif", ".apng", ".h264", ".hevc", ".ivf", ".y4m", "/")  # these hold no sound
+SILENT = (".gif", ".apng", ".h264", ".hevc", ".ivf", ".y4m", "/")  # formats without sound
 
 
 @functools.lru_cache(None)
@@ -95,14 +95,14 @@ has_encoder_once = functools.lru_cache(None)(has_encoder)
 
 
 def seed(name):
-    """The path of a seed. Several tests may make it at once, so each renames its own copy when that is complete."""
+    """The path of a seed. Several tests may make a seed at once, so each test renames a complete copy of its own."""
     path = os.path.join(folder(), name.rstrip("/"))
     if not os.path.exists(path):
         work = tempfile.mkdtemp(prefix="making-", dir=folder())
         make(name, os.path.join(work, os.path.basename(path)), work)
         try:
             os.rename(os.path.join(work, os.path.basename(path)), path)
-        except OSError:  # another test has made this folder meanwhile
+        except OSError:  # another test has made this folder
             pass
         shutil.rmtree(work)
     return path

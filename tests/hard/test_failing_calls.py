@@ -6,7 +6,7 @@ import seeds
 
 LIBRARY = os.environ.get("FAILING_CALL_LIBRARY")
 CALLS = {"malloc": 24, "pthread_create": 8, "open": 6, "write": 6, "fsync": 4, "rename": 4, "close": 6, "unlink": 4,
-         "mkdir": 2}  # number of tries per mode; in the last one, all later calls fail, too
+         "mkdir": 2}  # tries per mode; in the last try, all later calls fail, too
 FRAMES = 36
 
 
@@ -25,7 +25,7 @@ class FailingCalls(Trial):
 
     @functools.lru_cache(None)
     def calls(self, mode):
-        """Counts each function's calls in a run without failures; if it has several processes, takes their maximum."""
+        """Counts each function's calls in a run without failures. With several processes, the maximum counts."""
         env = self.environment_of(mode, FAULT_CALL="none", FAULT_COUNTS="1")
         told = self.judge(self.started(mode, self.words(mode), self.work(), seeds.good(), env), (DONE,)).err
         found = collections.Counter()
@@ -35,7 +35,7 @@ class FailingCalls(Trial):
         return found
 
     def is_precious(self, path):
-        """Whether the file from before the run is unchanged."""
+        """True if the file from before the run is unchanged."""
         return os.path.isfile(path) and read_bytes(path) == b"precious"
 
     def check_outputs(self, mode, folder, result, call):
@@ -64,7 +64,7 @@ class FailingCalls(Trial):
         allowed = (DONE, INPUT, OUTPUT, DAMAGED) + ((-signal.SIGABRT,) if call == "malloc" else ())
         result = self.judge(self.started(mode, words, folder, source, env), allowed, most=4)
         if result.code < 0:
-            self.assertRegex(result.err, " failed at src/libav|out of memory", "only FFmpeg's assertions or a lack of memory may abort it")
+            self.assertRegex(result.err, " failed at src/libav|out of memory", "lumeq aborted for another reason")
         if result.code == DONE and "fault: " not in result.err:
             return  # threads ran in another order, and made fewer calls
         self.check_outputs(mode, folder, result, call)

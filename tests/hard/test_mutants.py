@@ -38,7 +38,7 @@ def mutant(random, kind, data):
 
 class Mutants(Trial):
     def damaged(self, random, kind, name):
-        """The path of a mutant of a seed; in a folder of pictures, one picture is damaged."""
+        """The path of a damaged copy of a seed. In a folder of pictures, one picture is damaged."""
         whole, path = seeds.seed(name), self.path("mutant-" + name.rstrip("/"))
         if not name.endswith("/"):
             write_bytes(path, mutant(random, kind, read_bytes(whole)))
@@ -56,7 +56,7 @@ class Mutants(Trial):
         if result.code in (DONE, DAMAGED):
             self.complete(mode, folder)
         elif mode == "jobs" and "--resume" in result.err:
-            shutil.rmtree(os.path.join(folder, "out.mkv.lumeq"))  # finished parts
+            shutil.rmtree(os.path.join(folder, "out.mkv.lumeq"))  # the finished parts
         elif mode != "many":
             self.assertEqual(self.outputs(mode, folder), [], str(result))
         return result

@@ -1,10 +1,10 @@
-"""lumeq must open nothing that a playlist or another file refers to. strace traces every run."""
+"""lumeq must open nothing that a playlist or another file refers to."""
 
 from trial import *
 import modes
 import seeds
 
-PORT = 9  # nobody listens there; the trace shows attempts to connect
+PORT = 9  # no server listens on it
 TARGETS = {"local": "secret.ts", "absolute": "{folder}/secret.ts", "file": "file:{folder}/secret.ts",
            "http": "http://127.0.0.1:%d/secret.ts" % PORT, "concat": "concat:{folder}/secret.ts|{folder}/secret.ts",
            "crypto": "crypto:{folder}/secret.ts", "subfile": "subfile,,start,0,end,0,,:{folder}/secret.ts",
@@ -33,7 +33,7 @@ LISTS = {
 
 
 def mov_with_reference(target):
-    """A QuickTime film whose samples are in the file `target`, to which an alias in its box dref refers."""
+    """A QuickTime film whose box dref refers to samples in the file `target`."""
     data = bytearray(read_bytes(seeds.seed("mjpeg.mov")))
     path = target.encode()
     alias = bytearray(150)
@@ -53,7 +53,7 @@ def mov_with_reference(target):
 @unittest.skipUnless(shutil.which("strace"), "strace is missing")
 class References(Trial):
     def traced(self, mode, source, folder, *more):
-        """(result, lines of the trace) of a run."""
+        """Runs lumeq under strace. Returns (result, lines of the trace)."""
         trace = self.path("trace")
         words = self.command(mode, source, seeds.good()) + list(more)
         stdin = open(source, "rb") if modes.MODES[mode].stdin else subprocess.DEVNULL
@@ -85,7 +85,7 @@ class References(Trial):
                 self.assertEqual(self.reaches_out(lines), [], str(result))
 
     def test_the_trace_sees_what_is_allowed(self):
-        """With --allow-playlists, local files are opened, but no connections."""
+        """With --allow-playlists, local files are opened, but no connections are made."""
         _, lines = self.traced("null", self.source("list.m3u8", "local"), self.work(), "--allow-playlists")
         self.assertTrue([line for line in lines if "secret.ts" in line])
         for target in ("http", "crypto"):

@@ -1,4 +1,4 @@
-"""Sends a signal at a random moment of every mode, checks the files that are left, and runs it again."""
+"""Sends a signal at a random moment of every mode, checks the files that are left, and runs the mode again."""
 
 from trial import *
 import modes
@@ -19,7 +19,7 @@ class SignalsAtRandom(Trial):
     durations = {}
 
     def duration(self, mode):
-        """How long a whole run takes."""
+        """Duration of a complete run, in seconds."""
         if mode not in self.durations:
             begin = time.monotonic()
             self.judge(self.started(mode, self.words(mode), self.work(), film()), (DONE,))

@@ -41,8 +41,8 @@ class SilentLoss(Trial):
         return sum(not line.startswith(b"#") for line in p.stdout.splitlines()), p.stderr.decode("utf-8", "replace")
 
     def is_documented(self, name, kind, whole, ours):
-        """True for a documented loss: up to a second at the end, since lengths are not exact; any end of a stream without a
-        container; a stream's pictures before the first complete one (src/app/README.md, src/media/input/README.md)."""
+        """True for a documented loss (src/app/README.md, src/media/input/README.md): up to a second at the end of a film, any
+        part at the end of a stream without container, or the beginning of a stream."""
         is_stream = name.endswith((".ts", ".mpg")) or name.startswith("bare.")
         missing = len(whole) - len(ours)
         ends_early = kind.startswith("cut") or ours == whole[:len(ours)]
@@ -60,7 +60,7 @@ class SilentLoss(Trial):
                     theirs, said = self.ffmpegs(path)
                     messages = "".join(line for line in said.splitlines(True) if not any(h in line for h in HARMLESS))
                     self.assertGreaterEqual(len(ours), theirs, "FFmpeg decodes more frames: %s" % messages)
-                    self.assertEqual(messages, "", "%d frames are lost or changed, and FFmpeg reports why" % lost.total())
+                    self.assertEqual(messages, "", "%d frames are lost or changed; FFmpeg notices it" % lost.total())
                     counts[DONE] -= 1
                     counts[None] += 1
 

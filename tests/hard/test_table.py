@@ -1,4 +1,4 @@
-"""Checks that the trials' table has every option of the program, and that undamaged seeds work with its values."""
+"""Checks that the trials' table has every option, and that its values and all undamaged seeds work."""
 
 import itertools
 
@@ -26,7 +26,7 @@ class Table(Trial):
             self.complete(mode, folder)
 
     def test_every_value_works(self):
-        """Tries each value on a whole file; otherwise trials might only test that lumeq refuses it."""
+        """Without this test, trials might only test that lumeq refuses a value."""
         cases = [(o, m, v) for o, (fitting, values) in modes.OPTIONS.items() for m in fitting for v in values]
         for (option, mode, value), _ in drawn(cases, 20):
             with self.subTest(option, mode=mode, value=value):

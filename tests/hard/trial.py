@@ -32,8 +32,8 @@ def print_counts():
 
 
 def drawn(cases, n):
-    """Yields (case, its random generator) for one in n of the cases. CHECK_SEED is the number of the round: n rounds in a
-    row take all cases, and the next n take them with other random content."""
+    """Yields (case, its random generator) for one in n of the cases. CHECK_SEED is the number of the round; n rounds in a
+    row take all cases."""
     n *= 2 if SANITIZED else 1
     for i, case in enumerate(cases):
         name = " ".join(map(str, case))
@@ -88,8 +88,8 @@ class Trial(Case):
                 stdin.close()
 
     def judge(self, process, allowed, least=1, most=1):
-        """Waits for the end of a run. It must end in time, with an allowed exit code. If it fails, it must print `least` to
-        `most` messages, else none. A usage error that names one of the run's options is also allowed."""
+        """Waits for the end of a run, which must end in time with an allowed exit code. A failing run must print `least` to
+        `most` messages, a successful run none. A usage error that names an option of the run is also allowed."""
         result = finish(process)
         counts[result.code] += 1
         lines = [re.sub(r"\x1b\[[\d;]*m", "", line) for line in result.lines if not line.startswith("fault: ")]
@@ -103,7 +103,7 @@ class Trial(Case):
         return result
 
     def is_whole(self, path):
-        """Whether a finished output can be read to its end."""
+        """True if a finished output can be read to its end."""
         name = re.sub(r"^\.(.*)\.lumeq-[0-9a-f]{8}\.part$", r"\1", os.path.basename(path))
         data = read_bytes(path)
         if name.endswith(".html"):
@@ -117,7 +117,7 @@ class Trial(Case):
         return ffmpeg("-xerror", "-i", path, "-map", "0:v:0", "-f", "null", "-") == b""
 
     def outputs(self, mode, folder):
-        """Returns all files that a run left in its folder; fails if there is one that its mode never writes."""
+        """Returns all files in a run's folder. Fails if the mode never writes one of them."""
         left = sorted(os.path.relpath(os.path.join(at, name), folder) for at, _, names in os.walk(folder) for name in names)
         strange = [name for name in left if not re.fullmatch(MODES[mode].files, name)]
         self.assertEqual(strange, [], "files that are left over")
@@ -126,7 +126,7 @@ class Trial(Case):
     def complete(self, mode, folder):
         """Checks the output of a successful run."""
         names = self.outputs(mode, folder)
-        self.assertGreaterEqual(len(names), MODES[mode].least, "its output is missing")
+        self.assertGreaterEqual(len(names), MODES[mode].least, "the output is missing")
         for name in names:
             self.assertTrue(self.is_whole(os.path.join(folder, name)), name)
         return names
