@@ -1,7 +1,6 @@
 #!/usr/bin/env bash
-# Takes the README's first steps, in its order, in a new minimal Debian 12: the demo builds the committed tree,
-# which is then installed, used and tested. Needs root, a network and 4 GB of disk, and takes as long as the tests.
-# DEBIAN_MIRROR replaces Debian's own mirror.
+# Takes the README's first steps in a new minimal Debian 12: builds the committed tree, then installs, uses and
+# tests it. Needs root, a network and 4 GB of disk. DEBIAN_MIRROR replaces Debian's own mirror.
 # Exit code: 0 passed, 77 cannot run here, otherwise failed.
 set -euo pipefail
 

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
-# Builds an image from each container file and the committed tree, and equalizes a video in it. No registry is
-# used: debootstrap makes the base images under the names in the files. The CUDA image is built only if there
-# is nvcc, with this machine's toolkit and for Hopper only. It runs without a GPU.
+# Builds an image from each container file and the committed tree, and equalizes a video in it. debootstrap makes
+# the base images, so no registry is needed. The CUDA image is built if nvcc is installed, for Hopper only, and
+# runs without a GPU.
 # Needs a network, root, buildah, debootstrap and 6 GB of disk. DEBIAN_MIRROR and UBUNTU_MIRROR replace the
 # distributions' own mirrors.
 # Exit code: 0 passed, 77 cannot run here, otherwise failed.
@@ -46,7 +46,7 @@ base() { # NAME RELEASE MIRROR [options of debootstrap]
         tail -n 3 "$work/log"
         skip "$2 could not be downloaded"
     }
-    # Like the real images, this one has apt's keys but no certificates for https.
+    # The base image has no certificates for https.
     sed -i 's,https:,http:,' "$work/root/etc/apt/sources.list"
     container=$(store from scratch)
     cp -a "$work/root/." "$(store mount "$container")"
@@ -56,7 +56,6 @@ base() { # NAME RELEASE MIRROR [options of debootstrap]
     store rm "$container" >/dev/null
 }
 
-# Builds an image, and equalizes a video in it.
 build_and_run() { # FILE BACKENDS [options of buildah]
     local container image=${1,,}
     store bud --isolation chroot --pull-never "${@:3}" -f "$work/tree/src/packaging/$1" -t "$image" "$work/tree" \

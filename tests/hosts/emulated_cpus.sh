@@ -1,9 +1,8 @@
 #!/usr/bin/env bash
-# Tests lumeq, without CUDA, on CPUs that QEMU emulates. For 64-bit ARM the script builds it with a
-# cross-compiler and Debian's packages, runs the equalizer's tests, and compares the program's output with this
-# machine's. On x86-64 it also runs this machine's program on CPUs without AVX2 and without SSE4.2. LUMEQ names
-# this machine's program; without it, one is built in build/ci/hosts/. Needs a network and 2 GB of disk, and
-# installs the cross-compiler and QEMU. DEBIAN_MIRROR replaces Debian's own mirror.
+# Tests lumeq, without CUDA, on CPUs that QEMU emulates: 64-bit ARM and, on x86-64, CPUs without AVX2 or SSE4.2.
+# The output must equal this machine's. LUMEQ names this machine's program; if unset, the program is built in
+# build/ci/hosts/. Needs a network and 2 GB of disk, and installs a cross-compiler and QEMU. DEBIAN_MIRROR
+# replaces Debian's own mirror.
 # Exit code: 0 passed, 77 cannot run here, otherwise failed.
 set -euo pipefail
 # shellcheck source-path=SCRIPTDIR source=../../samples/build.sh
@@ -26,8 +25,8 @@ work=$root/build/ci/arm64
 export LUMEQ_ARM64_ROOT=$work/root
 libraries=$LUMEQ_ARM64_ROOT/usr/lib/aarch64-linux-gnu
 
-# Downloads and unpacks the packages that a build needs, with their dependencies. They are not installed,
-# because development packages of two architectures exclude each other.
+# Downloads and unpacks the packages that a build needs. Installing them would conflict with this machine's
+# development packages.
 fetch() {
     local apt=$work/apt package
     mkdir -p "$apt/lists/partial" "$apt/archives/partial"
