@@ -555,14 +555,9 @@ TEST(downloads)
         }
 }
 
-static void ignore(const char *line)
-{
-    (void)line;
-}
-
 int main(int argc, char **argv)
 {
-    media_log_install(0, ignore, NULL);
+    media_log_install(0, NULL, NULL);
     on_host = frame_memory_create(NULL);
     if (!on_host)
         return 1;
