@@ -43,8 +43,10 @@ CURVE_INLINE uint8_t haze_mean(uint32_t sum, int depth)
 }
 
 typedef struct HazeTint {
-    int32_t of[2]; /* the haze's colour: distance of Cb and Cr from gray per code of luma, Q16 */
-    int32_t lost;  /* to restore other colours, multiply them by 1 + this, Q16, at most 1 */
+    /* The haze's colour, as distances of Cb and Cr from gray: base + of * luma. */
+    int32_t of[2];   /* per code of luma, Q16 */
+    int32_t base[2]; /* codes of 8 bits, Q7 */
+    int32_t lost;    /* to restore other colours, multiply them by 1 + this, Q16, at most 1 */
 } HazeTint;
 
 /* The haze of a frame, or its mean over an epoch. */
@@ -71,11 +73,12 @@ typedef struct HazeClear {
 
 CURVE_INLINE int haze_is_cleared(HazeTint tint)
 {
-    return tint.of[0] || tint.of[1] || tint.lost;
+    return tint.of[0] || tint.of[1] || tint.base[0] || tint.base[1] || tint.lost;
 }
 
 /* The strongest tint to remove. A stronger colour, as in water, is not the haze's alone. */
 #define HAZE_TINT_MOST (65536 * 25 / 100)
+#define HAZE_BASE_MOST (32 << 7)
 
 /* Colours are strengthened up to this distance from gray, in codes of 8 bits. */
 #define HAZE_PALE 40
@@ -150,8 +153,8 @@ CURVE_INLINE int32_t haze_lifted(int32_t code, int32_t black, int32_t range, int
 uint32_t haze_of(const HazeCell *cells, int width, int height, const LumeqRect *meter, int black,
                  const LumeqRect *active);
 
-/* Returns the colour, in proportion to light, that four fifths of the cells have or exceed. A
- * component is 0 if fewer cells agree on its sign. Arguments as above. */
+/* Returns the colour that changes linearly with luma from the one that most dark cells share to the
+ * one that light cells share. Arguments as above. */
 HazeTint haze_tint(const HazeCell *cells, int width, int height, const LumeqRect *meter, int black,
                    const LumeqRect *active);
 
@@ -173,15 +176,15 @@ HazeClear haze_clear(const HazeState *haze, uint32_t share, const uint32_t nodes
 uint32_t haze_slope(const HazeState *haze, const HazeClear *clear, const uint32_t nodes[256],
                     int black, int white, int depth);
 
-/* Removes haze from a chroma code whose luma is `luma` codes above black. A colour does not
- * turn into its opposite. */
-CURVE_INLINE int32_t haze_cleared(int32_t code, int depth, int32_t luma, int32_t tint, int32_t lost)
+/* Removes haze from a code of Cb (k = 0) or Cr (1) whose luma is `luma` codes above black. A colour
+ * does not turn into its opposite. */
+CURVE_INLINE int32_t haze_cleared(int32_t code, int depth, int32_t luma, HazeTint tint, int k)
 {
     const int32_t middle = 1 << (depth - 1), pale = HAZE_PALE << (depth - 8), off = code - middle;
-    const int32_t more = (luma * tint + 32768) >> 16;
+    const int32_t more = (luma * tint.of[k] + tint.base[k] * (2 << depth) + 32768) >> 16;
     const int32_t high = off > 0 ? off : 0, low = off < 0 ? off : 0;
     const int32_t left = off - (more > high ? high : more < low ? low : more);
-    const int32_t wide = left + ((left * lost + 32768) >> 16);
+    const int32_t wide = left + ((left * tint.lost + 32768) >> 16);
     const int32_t most = off > pale ? off : pale, least = off < -pale ? off : -pale;
     return middle + (wide > most ? most : wide < least ? least : wide);
 }

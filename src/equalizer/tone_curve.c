@@ -12,7 +12,7 @@
 #include "equalizer/settings.h"
 
 #define LETTERS "LQcv"
-#define FORMAT 10
+#define FORMAT 11
 
 static size_t tables_size(const TileGrid *grid)
 {
@@ -144,8 +144,10 @@ static int pack(const LumeqCurve *curve, int bare, void *bytes, size_t *size)
                              on ? p->denoise : 0,
                              on ? result->lift.voids : 0};
     lumeq_put32s(&w, lift, sizeof(lift) / sizeof(lift[0]));
-    for (int i = 0; i < 2; i++)
+    for (int i = 0; i < 2; i++) {
         lumeq_put32(&w, (uint32_t)(curve->table.tint.of[i] + HAZE_TINT_MOST));
+        lumeq_put32(&w, (uint32_t)(curve->table.tint.base[i] + HAZE_BASE_MOST));
+    }
     lumeq_put32(&w, (uint32_t)curve->table.tint.lost);
     const HazeClear *clear = &curve->table.clear;
     lumeq_put32(&w, (uint32_t)clear->light);
@@ -224,8 +226,10 @@ static HazeTint take_haze(ByteReader *r, LumeqCurve *curve)
 {
     HazeClear *clear = &curve->result->clear;
     HazeTint tint;
-    for (int i = 0; i < 2; i++)
+    for (int i = 0; i < 2; i++) {
         tint.of[i] = lumeq_take_range(r, 0, 2 * HAZE_TINT_MOST) - HAZE_TINT_MOST;
+        tint.base[i] = lumeq_take_range(r, 0, 2 * HAZE_BASE_MOST) - HAZE_BASE_MOST;
+    }
     tint.lost = lumeq_take_range(r, 0, CURVE_ONE);
     clear->light = lumeq_take_range(r, 0, (1 << curve->params.depth) - 1);
     clear->lift = lumeq_take_range(r, 0, HAZE_LIFT_MOST);

@@ -29,14 +29,28 @@ TEST(tint_by_hand)
     HazeTint tint = tint_of(cells);
     CHECK(tint.of[0] == -6553 && tint.of[1] == 6553, "10 codes for 100 of light: %d, %d",
           tint.of[0], tint.of[1]);
-    fill(cells, CELLS * 8 / 10 + 2, 118, 150);
-    CHECK(tint_of(cells).of[0] == -6553, "the colour of four fifths is not found");
-    fill(cells, CELLS * 7 / 10, 118, 150);
-    CHECK(tint_of(cells).of[0] == 0, "a colour that three tenths lack is found");
-    fill(cells, CELLS * 7 / 10, 118, 124);
-    CHECK(tint_of(cells).of[0] == -4 * 65536 / 100, "the weakest colour is not found");
+    fill(cells, CELLS * 7 / 10 + 2, 118, 150);
+    CHECK(tint_of(cells).of[0] == -6553, "the colour of seven tenths is not found");
+    fill(cells, CELLS * 6 / 10, 118, 150);
+    CHECK(tint_of(cells).of[0] == 0, "a colour that four tenths lack is found");
+    fill(cells, CELLS * 6 / 10, 118, 124);
+    CHECK(tint_of(cells).of[0] == -6553 * 102 / 256, "the weaker colour is not found: %d",
+          tint_of(cells).of[0]);
     fill(cells, CELLS, 68, 0);
-    CHECK(tint_of(cells).of[0] == -HAZE_TINT_MOST, "the colour is not limited");
+    for (int i = 0; i < CELLS; i++)
+        cells[i].chroma[1] = HAZE_GRAY + 30;
+    tint = tint_of(cells);
+    CHECK(abs(tint.of[0] + HAZE_TINT_MOST) < 200 && abs(tint.of[1] - HAZE_TINT_MOST / 2) < 200,
+          "the colour is not limited, or changes its hue: %d, %d", tint.of[0], tint.of[1]);
+    for (int i = 0; i < CELLS / 2; i++) /* -10 codes at 50 codes of light, 4 at 150 */
+        cells[i] = (HazeCell){.low = 46, .high = 86, .chroma = {118, HAZE_GRAY}};
+    for (int i = CELLS / 2; i < CELLS; i++)
+        cells[i] = (HazeCell){.low = 146, .high = 186, .chroma = {132, HAZE_GRAY}};
+    tint = tint_of(cells);
+    const double dark = tint.of[0] * 50 / 65536.0 + tint.base[0] / 128.0;
+    const double light = tint.of[0] * 150 / 65536.0 + tint.base[0] / 128.0;
+    CHECK(fabs(dark + 10) < 0.05 && fabs(light - 4) < 0.05 && tint.of[1] == 0 && tint.base[1] == 0,
+          "dark and light haze of different colours: %g, %g", dark, light);
     for (int i = 0; i < CELLS; i++)
         cells[i].low = cells[i].high = 16 + 15;
     CHECK(tint_of(cells).of[0] == 0, "dark cells have a colour");
@@ -45,20 +59,28 @@ TEST(tint_by_hand)
 TEST(cleared_by_hand)
 {
     static const struct {
-        int code, depth, luma, tint, lost, expected;
+        int code, depth, luma, tint, base, lost, expected;
     } cases[] = {
-        {118, 8, 100, -6554, 0, 128},     {108, 8, 100, -6554, 0, 118},
-        {123, 8, 100, -6554, 0, 128}, /* not beyond gray */
-        {140, 8, 100, -6554, 0, 140}, /* not away from gray */
-        {148, 8, 0, 0, 32768, 158},       {108, 8, 100, -6554, 32768, 113},
-        {160, 8, 0, 0, 65536, 168}, /* up to 40 codes from gray */
-        {200, 8, 0, 0, 65536, 200}, /* or as many as before */
-        {432, 10, 400, -6554, 0, 472},    {20000, 16, 30000, -16384, 0, 27500},
-        {128, 8, 200, 16384, 65536, 128}, {0, 8, 255, -16384, 0, 64},
+        {118, 8, 100, -6554, 0, 0, 128},
+        {108, 8, 100, -6554, 0, 0, 118},
+        {123, 8, 100, -6554, 0, 0, 128}, /* not beyond gray */
+        {140, 8, 100, -6554, 0, 0, 140}, /* not away from gray */
+        {148, 8, 0, 0, 0, 32768, 158},
+        {108, 8, 100, -6554, 0, 32768, 113},
+        {160, 8, 0, 0, 0, 65536, 168}, /* up to 40 codes from gray */
+        {200, 8, 0, 0, 0, 65536, 200}, /* or as many as before */
+        {432, 10, 400, -6554, 0, 0, 472},
+        {20000, 16, 30000, -16384, 0, 0, 27500},
+        {128, 8, 200, 16384, 0, 65536, 128},
+        {0, 8, 255, -16384, 0, 0, 64},
+        {108, 8, 100, -6554, -640, 0, 123},
+        {432, 10, 400, -6554, 640, 0, 452},
+        {20000, 16, 30000, -16384, HAZE_BASE_MOST, 0, 20000},
     };
     for (int i = 0; i < (int)(sizeof(cases) / sizeof(cases[0])); i++) {
-        const int found = haze_cleared(cases[i].code, cases[i].depth, cases[i].luma, cases[i].tint,
-                                       cases[i].lost);
+        const int found =
+            haze_cleared(cases[i].code, cases[i].depth, cases[i].luma,
+                         (HazeTint){{0, cases[i].tint}, {0, cases[i].base}, cases[i].lost}, 1);
         CHECK(found == cases[i].expected, "case %d: %d, not %d", i, found, cases[i].expected);
     }
 }
@@ -91,7 +113,7 @@ TEST(cells_by_hand)
 TEST(clearing_by_hand)
 {
     uint32_t nodes[256];
-    HazeState haze = {.tint = {{0, 0}, 0}};
+    HazeState haze = {.local = 0};
     for (int i = 0; i < 256; i++)
         nodes[i] = (uint32_t)i << 8;
     for (int i = 0; i < CELLS; i++) {
@@ -197,6 +219,8 @@ VARIANT_TEST(kernels)
             .black = p.black,
             .tint = {{check_below(&random, 2 * HAZE_TINT_MOST) - HAZE_TINT_MOST,
                       check_below(&random, 2 * HAZE_TINT_MOST) - HAZE_TINT_MOST},
+                     {check_below(&random, 2 * HAZE_BASE_MOST) - HAZE_BASE_MOST,
+                      check_below(&random, 2 * HAZE_BASE_MOST) - HAZE_BASE_MOST},
                      check_below(&random, 65537)},
         };
         for (int y = 0; y < 4; y++) {
@@ -222,8 +246,7 @@ VARIANT_TEST(kernels)
                 sum += sample >> p.shift;
             }
             const int mean = (sum + area / 2) / area, above = mean > p.black ? mean - p.black : 0;
-            sample = haze_cleared(code, p.depth, above, row.tint.of[component], row.tint.lost)
-                     << out_shift;
+            sample = haze_cleared(code, p.depth, above, row.tint, component) << out_shift;
             memcpy(check_row(&expected, step == 2 ? 0 : component) +
                        (step == 2 ? component * size : 0) + at,
                    &sample, (size_t)size);

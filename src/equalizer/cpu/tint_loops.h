@@ -10,24 +10,26 @@
 /* haze_cleared() in lanes of 16 bits. `room`: 15 - bits. If `lost` is 0.5 or more, it is negative
  * in a lane, so `whole` adds the missing 1. */
 #define DEFINE_TINT_LANES(bits, Sample, room)                                                      \
-    /* value * part / 2^16, rounded. */                                                            \
-    static inline int16_t tint_part##bits(int16_t value, int16_t part)                             \
+    /* value * part / 2^16 + more / 2^room, rounded. */                                            \
+    static inline int16_t tint_part##bits(int16_t value, int16_t part, int16_t more)               \
     {                                                                                              \
         const int16_t upper = (int16_t)((int32_t)(int16_t)(value * (1 << room)) * part >> 16);     \
-        return (int16_t)((upper + (1 << room >> 1)) >> room);                                      \
+        return (int16_t)((upper + more + (1 << room >> 1)) >> room);                               \
     }                                                                                              \
     static inline void tint_block##bits(Sample *restrict out, const int16_t *restrict luma,        \
                                         HazeTint haze, int k, const LumeqTintRow *row)             \
     {                                                                                              \
         const int16_t middle = 1 << (bits - 1), pale = HAZE_PALE << (bits - 8);                    \
-        const int16_t tint = (int16_t)haze.of[k], lost = (int16_t)(uint16_t)haze.lost;             \
+        const int16_t tint = (int16_t)haze.of[k], base = (int16_t)haze.base[k],                    \
+                      lost = (int16_t)(uint16_t)haze.lost;                                         \
         const int16_t whole = haze.lost < 1 << 15 ? 0 : -1;                                        \
         (void)row;                                                                                 \
         for (int i = 0; i < TINT_BLOCK; i++) {                                                     \
             const int16_t off = (int16_t)(out[i] - middle);                                        \
-            const int16_t more = least(tint_part##bits(luma[i], tint), most(off, 0));              \
+            const int16_t more = least(tint_part##bits(luma[i], tint, base), most(off, 0));        \
             const int16_t left = (int16_t)(off - most(more, least(off, 0)));                       \
-            const int16_t wide = (int16_t)(left + tint_part##bits(left, lost) + (left & whole));   \
+            const int16_t wide =                                                                   \
+                (int16_t)(left + tint_part##bits(left, lost, 0) + (left & whole));                 \
             const int16_t bound = least(wide, most(off, pale));                                    \
             out[i] = (Sample)(middle + most(bound, least(off, (int16_t)-pale)));                   \
         }                                                                                          \
@@ -41,7 +43,7 @@ static inline void tint_block16(uint16_t *restrict out, const int32_t *restrict 
 {
     for (int i = 0; i < TINT_BLOCK; i++) {
         const int32_t code = out[i] >> row->out_shift;
-        const int32_t cleared = haze_cleared(code, row->depth, luma[i], haze.of[k], haze.lost);
+        const int32_t cleared = haze_cleared(code, row->depth, luma[i], haze, k);
         out[i] = (uint16_t)(cleared << row->out_shift);
     }
 }

@@ -26,7 +26,7 @@ static __global__ void __launch_bounds__(THREADS)
         for (int i = 0; i < 2; i++) {
             Sample *const sample = component<Sample>(c.out, c, i, x, y);
             const int code = (int)(*sample >> shift);
-            const int cleared = haze_cleared(code, depth, luma, tint.of[i], tint.lost);
+            const int cleared = haze_cleared(code, depth, luma, tint, i);
             *sample = (Sample)(cleared << shift);
             most = max(most, cleared);
         }

@@ -28,8 +28,8 @@
 #define CURVE_HAZE_TO (CURVE_ONE * 60 / 100)
 
 /* Share of the haze's colour to remove. Other colours become 1 + LOST times as strong. */
-#define CURVE_UNTINT (CURVE_ONE * 7 / 10)
-#define CURVE_LOST (CURVE_ONE * 5 / 10)
+#define CURVE_UNTINT (CURVE_ONE * 75 / 100)
+#define CURVE_LOST (CURVE_ONE * 65 / 100)
 
 /* Share of the haze that is cleared by default. */
 #define CURVE_CLEARED (CURVE_ONE * 75 / 100)
@@ -176,8 +176,12 @@ static int32_t part_of(int32_t whole, uint32_t part)
 
 static HazeTint weak_tint(HazeTint tint, uint32_t share)
 {
-    return (HazeTint){{part_of(tint.of[0], share), part_of(tint.of[1], share)},
-                      part_of(tint.lost, share)};
+    for (int i = 0; i < 2; i++) {
+        tint.of[i] = part_of(tint.of[i], share);
+        tint.base[i] = part_of(tint.base[i], share);
+    }
+    tint.lost = part_of(tint.lost, share);
+    return tint;
 }
 
 void curve_weaken_haze(const CurveParams *p, HazeState *haze, uint32_t dark)
@@ -189,8 +193,10 @@ void curve_weaken_haze(const CurveParams *p, HazeState *haze, uint32_t dark)
 
 void curve_move_haze(HazeState *from, const HazeState *to, uint32_t part)
 {
-    for (int i = 0; i < 2; i++)
+    for (int i = 0; i < 2; i++) {
         from->tint.of[i] += part_of(to->tint.of[i] - from->tint.of[i], part);
+        from->tint.base[i] += part_of(to->tint.base[i] - from->tint.base[i], part);
+    }
     from->tint.lost += part_of(to->tint.lost - from->tint.lost, part);
     from->local = curve_lerp(from->local, to->local, part);
     for (int i = 0; i < MEASURE_CELLS; i++) {
@@ -652,7 +658,7 @@ void curve_keep_history(const CurveParams *p, const CurveResult *before, CurveRe
     result->lift = before ? before->lift : none;
     result->lift.ignored = 1;
     result->epoch = before ? before->epoch : (EpochState){0};
-    result->cleared = before ? before->cleared : (HazeState){{{0, 0}, 0}, 0, {0}, {0}, {0}};
+    result->cleared = before ? before->cleared : (HazeState){.local = 0};
     memset(&result->clear, 0, sizeof(result->clear));
     result->bins = (uint32_t)p->bins;
     result->depth = before ? (uint32_t)p->depth : 0;

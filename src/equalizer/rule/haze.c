@@ -6,9 +6,11 @@
 
 #include "equalizer/rule/arithmetic.h"
 
-#define HAZE_SPAN 6  /* distance of a cell's percentiles from which on it has detail, codes */
-#define HAZE_LEAST 9 /* minimum number of cells to judge a picture */
-#define HAZE_LIT 16  /* minimum light of a cell to judge its colour, codes above black */
+#define HAZE_SPAN 6   /* distance of a cell's percentiles from which on it has detail, codes */
+#define HAZE_LEAST 9  /* minimum number of cells to judge a picture */
+#define HAZE_LIT 16   /* minimum light of a cell to judge its colour, codes above black */
+#define HAZE_PALER 30 /* percent of the cells that may have less of the colour than the haze */
+#define HAZE_APART 16 /* minimum difference of light to tell dark cells from light ones, codes */
 
 /* True if a cell's samples are in [first, end). All cells have `size` samples from `from` on. */
 static int is_inside(int from, int size, int cell, int cells, int first, int end)
@@ -50,6 +52,11 @@ static int compare(const void *a, const void *b)
     return (first > second) - (first < second);
 }
 
+static int32_t limited(int32_t value, int32_t most)
+{
+    return value > most ? most : value < -most ? -most : value;
+}
+
 int32_t haze_common(int32_t *values, size_t count, size_t percent, int32_t to)
 {
     qsort(values, count, sizeof(values[0]), compare);
@@ -58,25 +65,67 @@ int32_t haze_common(int32_t *values, size_t count, size_t percent, int32_t to)
     return low > to ? low : high < to ? high : to;
 }
 
+/* A cell's light above black; Cb and Cr per code of light, Q16. */
+typedef int32_t Colour[3];
+
+static int compare_colours(const void *a, const void *b)
+{
+    int order = 0;
+    for (int i = 0; i < 3 && !order; i++)
+        order = compare((const int32_t *)a + i, (const int32_t *)b + i);
+    return order;
+}
+
+/* Stores the median colour in `shared`, weakened so that at most HAZE_PALER percent of the cells
+ * have less of it. */
+static void find_shared(Colour *cells, size_t count, int32_t shared[2])
+{
+    int32_t sorted[MEASURE_CELLS];
+    for (int k = 0; k < 2; k++) {
+        for (size_t i = 0; i < count; i++)
+            sorted[i] = cells[i][1 + k];
+        qsort(sorted, count, sizeof(sorted[0]), compare);
+        shared[k] = sorted[count / 2];
+    }
+    const int64_t b = shared[0], r = shared[1], square = b * b + r * r;
+    for (size_t i = 0; i < count; i++)
+        sorted[i] = (int32_t)((cells[i][1] * b + cells[i][2] * r) * 256 / (square | !square));
+    const int32_t most = abs(shared[0]) > abs(shared[1]) ? abs(shared[0]) : abs(shared[1]);
+    const int32_t part = haze_common(sorted, count, HAZE_PALER, 0);
+    const int32_t limit = 256 * HAZE_TINT_MOST / (most | !most);
+    for (int k = 0; k < 2; k++)
+        shared[k] = shared[k] * (part < limit ? part : limit) / 256;
+}
+
 HazeTint haze_tint(const HazeCell *cells, int width, int height, const LumeqRect *meter, int black,
                    const LumeqRect *active)
 {
     const LumeqRect all = {0, 0, width, height}, *in = meter->width ? meter : &all;
-    HazeTint tint = {{0, 0}, 0};
+    Colour colours[MEASURE_CELLS];
+    HazeTint tint = {.lost = 0};
+    int32_t dark[2], light[2];
+    size_t count = 0;
+    for (int i = 0; i < MEASURE_CELLS; i++) {
+        const int lit = (cells[i].low + cells[i].high) / 2 - black;
+        if (lit < HAZE_LIT || !is_active(i, in, active))
+            continue;
+        colours[count][0] = lit;
+        for (int k = 0; k < 2; k++)
+            colours[count][1 + k] = (cells[i].chroma[k] - HAZE_GRAY) * 65536 / lit;
+        count++;
+    }
+    if (count < HAZE_LEAST)
+        return tint;
+    qsort(colours, count, sizeof(colours[0]), compare_colours);
+    const int32_t high = colours[count * 3 / 4][0], dim = colours[count / 4][0];
+    const int apart = high - dim >= HAZE_APART;
+    const size_t darker = apart ? count / 2 : 0; /* light cells follow */
+    const int32_t low = apart ? dim : 0;         /* 0: one colour for all */
+    find_shared(colours, apart ? count / 2 : count, dark);
+    find_shared(colours + darker, count - darker, light);
     for (int k = 0; k < 2; k++) {
-        int32_t tints[MEASURE_CELLS];
-        size_t count = 0;
-        for (int i = 0; i < MEASURE_CELLS; i++) {
-            const int light = (cells[i].low + cells[i].high) / 2 - black;
-            if (light >= HAZE_LIT && is_active(i, in, active))
-                tints[count++] = (cells[i].chroma[k] - HAZE_GRAY) * 65536 / light;
-        }
-        if (count < HAZE_LEAST)
-            return tint;
-        const int32_t common = haze_common(tints, count, 20, 0);
-        tint.of[k] = common > HAZE_TINT_MOST    ? HAZE_TINT_MOST
-                     : common < -HAZE_TINT_MOST ? -HAZE_TINT_MOST
-                                                : common;
+        tint.of[k] = limited((light[k] * high - dark[k] * low) / (high - low), HAZE_TINT_MOST);
+        tint.base[k] = limited((dark[k] - tint.of[k]) * low / 512, HAZE_BASE_MOST);
     }
     return tint;
 }
