@@ -124,6 +124,9 @@ TEST(clearing_by_hand)
     CHECK(clear.light == 816, "the light is %d", clear.light);
     CHECK(clear.gain[0] < clear.gain[16] && clear.gain[48] > 1000 && clear.gain[130] < 140,
           "gains %d, %d, %d, %d", clear.gain[0], clear.gain[16], clear.gain[48], clear.gain[130]);
+    CHECK(clear.gain[60] < clear.gain[48] / 2,
+          "dark cells below do not limit a light cell's gain: %d, and %d without dark cells",
+          clear.gain[60], clear.gain[48]);
     CHECK(clear.lift > 0, "the picture gets darker");
     CHECK(haze_clear(&haze, 0, nodes, 16, 235, 10).light == 0, "haze is cleared by the share 0");
     HazeState white = haze;

@@ -132,7 +132,8 @@ HazeTint haze_tint(const HazeCell *cells, int width, int height, const LumeqRect
 
 /* ---- clearing by cells ---- */
 
-#define CLEAR_TAKEN 30         /* percent of a cell's light, at most */
+#define CLEAR_TAKEN 30         /* percent of a cell's light that its own gain takes at most, */
+#define CLEAR_TAKEN_BESIDE 70  /* and that the gain of a cell beside it would take at most */
 #define CLEAR_PLAIN (4 << 8)   /* Q8: cells whose tones span at most this are not cleared */
 #define CLEAR_DETAIL (16 << 8) /* Q8: cells whose tones span at least this are cleared fully */
 #define CLEAR_LIGHTER 18       /* number of cells that reach the haze's light */
@@ -172,34 +173,53 @@ static uint32_t above(uint32_t code, int black)
     return code > least ? code - least : 0;
 }
 
-/* A cell's own gain. */
-static uint32_t own_gain(const Tones *t, uint32_t light, uint32_t share)
+/* The gain that takes `percent` of the mean. */
+static uint32_t gain_that_takes(const Tones *t, uint32_t light, uint32_t percent)
 {
-    const uint32_t span = t->high - t->low;
-    uint32_t gain = HAZE_GAIN_MOST;
-    if (light > t->veil)
-        gain = least_of(gain, (t->veil << 10) / (light - t->veil));
-    if (light > t->mean)
-        gain = least_of(gain, (t->mean << 10) / (light - t->mean) * CLEAR_TAKEN / 100);
-    if (span < CLEAR_DETAIL)
-        gain = span <= CLEAR_PLAIN ? 0 : gain * (span - CLEAR_PLAIN) / (CLEAR_DETAIL - CLEAR_PLAIN);
-    return (uint32_t)((uint64_t)gain * share >> 16);
+    const uint32_t gain =
+        light > t->mean ? (t->mean << 10) / (light - t->mean) * percent / 100 : HAZE_GAIN_MOST;
+    return least_of(gain, HAZE_GAIN_MOST);
 }
 
-/* Smooths gains with the weights 1, 2, 1 in both directions. */
-static void smooth_gains(uint32_t *gain)
+/* A cell's own gain. */
+static uint32_t own_gain(const Tones *t, uint32_t light)
 {
-    uint32_t from[MEASURE_CELLS];
-    memcpy(from, gain, sizeof(from));
+    const uint32_t span = t->high - t->low;
+    uint32_t gain = gain_that_takes(t, light, CLEAR_TAKEN);
+    if (light > t->veil)
+        gain = least_of(gain, (t->veil << 10) / (light - t->veil));
+    if (span < CLEAR_DETAIL)
+        gain = span <= CLEAR_PLAIN ? 0 : gain * (span - CLEAR_PLAIN) / (CLEAR_DETAIL - CLEAR_PLAIN);
+    return gain;
+}
+
+/* The cell u columns to the right of cell i and v rows below it, or the nearest one. */
+static int beside(int i, int u, int v)
+{
+    const int x = i % MEASURE_COLUMNS + u, y = i / MEASURE_COLUMNS + v;
+    const int column = x < 0 ? 0 : x < MEASURE_COLUMNS ? x : MEASURE_COLUMNS - 1;
+    const int row = y < 0 ? 0 : y < MEASURE_ROWS ? y : MEASURE_ROWS - 1;
+    return row * MEASURE_COLUMNS + column;
+}
+
+/* Finds the gains of all cells. The large gain of a light cell also acts on parts of its dark
+ * neighbours, so they limit it. Then the gains are smoothed by the weights 1, 2, 1 across and down.
+ */
+static void find_gains(const Tones *tones, uint32_t light, uint32_t *gain)
+{
+    uint32_t limited[MEASURE_CELLS];
     for (int i = 0; i < MEASURE_CELLS; i++) {
-        const int x = i % MEASURE_COLUMNS, y = i / MEASURE_COLUMNS;
+        limited[i] = own_gain(&tones[i], light);
+        for (int k = 0; k < 9; k++)
+            limited[i] =
+                least_of(limited[i], gain_that_takes(&tones[beside(i, k % 3 - 1, k / 3 - 1)], light,
+                                                     CLEAR_TAKEN_BESIDE));
+    }
+    for (int i = 0; i < MEASURE_CELLS; i++) {
         uint32_t sum = 0;
-        for (int v = -1; v <= 1; v++)
-            for (int u = -1; u <= 1; u++) {
-                const int column = x + u < 0 ? 0 : x + u < MEASURE_COLUMNS ? x + u : x;
-                const int row = y + v < 0 ? 0 : y + v < MEASURE_ROWS ? y + v : y;
-                sum += from[row * MEASURE_COLUMNS + column] * (u ? 1 : 2) * (v ? 1 : 2);
-            }
+        for (int k = 0; k < 9; k++)
+            sum += limited[beside(i, k % 3 - 1, k / 3 - 1)] * (k % 3 == 1 ? 2 : 1) *
+                   (k / 3 == 1 ? 2 : 1);
         gain[i] = (sum + 8) / 16;
     }
 }
@@ -247,12 +267,9 @@ HazeClear haze_clear(const HazeState *haze, uint32_t share, const uint32_t nodes
     qsort(sorted, MEASURE_CELLS, sizeof(sorted[0]), compare);
     const uint32_t light =
         least_of(most_of((uint32_t)sorted[MEASURE_CELLS - CLEAR_LIGHTER], 256), range);
+    find_gains(tones, light, gain);
     for (int i = 0; i < MEASURE_CELLS; i++)
-        gain[i] = own_gain(&tones[i], light, share);
-    smooth_gains(gain);
-    smooth_gains(gain); /* or large, smooth objects would show the cells */
-    for (int i = 0; i < MEASURE_CELLS; i++)
-        clear.gain[i] = (uint16_t)gain[i];
+        clear.gain[i] = (uint16_t)((uint64_t)gain[i] * share >> 16);
     clear.lift = lift_back(tones, &clear, light, range);
     clear.light = (int32_t)((light + ((uint32_t)black << 8)) << (depth - 8) >> 8);
     return clear;
