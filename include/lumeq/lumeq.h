@@ -9,8 +9,8 @@
  *   lumeq_apply()                             frame and its curve -> equalized frame
  *
  * Only the history has state. Frames may therefore be measured and equalized in any order, on any
- * number of threads, processes and machines, on GPUs and CPUs, with identical results. An
- * equalizer's results are those of a history without lookahead.
+ * number of threads, processes and machines, on GPUs and CPUs, with identical results. An equalizer
+ * gives the same results as a history without lookahead.
  *
  * The library knows no files, codecs or windows. It never prints, never exits, never reads the
  * environment, and never asserts on its input.
@@ -22,8 +22,9 @@
  *
  * Threads. "Any thread" means that calls may run concurrently, even on the same object. Objects are
  * independent of each other, and each type states how threads may use it. After fork(), the child
- * may use and destroy its copies of the objects; their GPU counts as lost. If another thread was in
- * a call on an object other than a context, the child may only destroy this object.
+ * may use and destroy its copies of the objects; their GPU counts as lost. If fork() came during
+ * another thread's call on an object, the child may only destroy this object, unless it is a
+ * context.
  *
  * Ownership. The caller owns all images, structs and byte buffers that it passes. After the call,
  * the library keeps pointers only to the planes of submitted frames. The caller owns the objects it
@@ -31,11 +32,11 @@
  *
  * Sizes. Structs that begin with `size` may grow in later versions. Set it to the sizeof of the
  * struct, or to 0 for the size in version 1.0. Members that the caller's struct lacks count as 0,
- * the default of all members added later. The library accepts the larger struct of a later version
- * if all members that it does not know are 0. Any other size is an ARGUMENT error. In output
- * structs, the library writes only members that both sides know, and never `size`. A zeroed struct
- * is valid, except for LumeqParams (see lumeq_params_default()). LumeqImage and LumeqRect never
- * change.
+ * which is the default of every member that a later version adds. The library accepts the larger
+ * struct of a later version if all members that it does not know are 0. Any other size is an
+ * ARGUMENT error. In output structs, the library writes only members that both sides know, and
+ * never `size`. A zeroed struct is valid, except for LumeqParams (see lumeq_params_default()).
+ * Structs without `size` never change.
  */
 #ifndef LUMEQ_LUMEQ_H
 #define LUMEQ_LUMEQ_H
@@ -136,14 +137,13 @@ typedef enum LumeqOrder {
     LUMEQ_ORDER_RGB = 1,
 } LumeqOrder;
 
-/* A colour picture in host memory. Plain data; it does not own its pixels. Any alignment, but with
- * 16 bits `data` and `stride` are even; the limits of `stride` are those of LumeqImage. Like
- * LumeqImage, this struct never changes. */
+/* A colour picture in host memory. Plain data; it does not own its pixels. Any alignment, but
+ * `data` and `stride` are even if `depth` is 16. `stride` has the limits of LumeqImage.stride. */
 typedef struct LumeqPixels {
     void *data;        /* the first row */
     ptrdiff_t stride;  /* bytes from one row to the next */
     int width, height; /* 1..LUMEQ_MAX_SIDE each */
-    int channels;      /* 3, or 4: the fourth, such as alpha, is copied */
+    int channels;      /* 3 or 4; the fourth, such as alpha, is copied */
     int depth;         /* 8 or 16 bits per channel */
     LumeqOrder order;
 } LumeqPixels;
@@ -160,15 +160,15 @@ typedef enum LumeqMode {
     LUMEQ_MODE_CLAHE = 2,
     /* The curve is a straight line from black at the 0.5 % percentile to white at 99.5 %. */
     LUMEQ_MODE_STRETCH = 3,
-    /* Like mode GLOBAL with `lift`, but always removes the share `strength` of the haze. Mode
-     * GLOBAL removes three quarters of the haze, and only in a picture that it finds hazy. With
-     * chroma SCALE, the haze's colour is subtracted as well. In PQ and HLG, haze is not cleared. */
+    /* Like mode GLOBAL with `lift`, but removes the share `strength` of the haze from every
+     * picture. Mode GLOBAL with `lift` removes three quarters, and only from hazy pictures. With
+     * chroma SCALE, both modes also remove the haze's colour. In PQ and HLG, haze stays. */
     LUMEQ_MODE_HAZE = 4,
 } LumeqMode;
 
 typedef enum LumeqChroma {
-    /* Saturation follows luma: chroma is scaled by the gain of the luma that it covers, within
-     * bounds. Saturated colours get less luma gain, so that they keep their chroma. */
+    /* Chroma is scaled with the luma that it covers, within bounds. The luma of saturated colours
+     * rises less, because their chroma cannot rise further. */
     LUMEQ_CHROMA_SCALE = 0,
     LUMEQ_CHROMA_KEEP = 1, /* copied unchanged */
 } LumeqChroma;
@@ -184,7 +184,8 @@ typedef enum LumeqLimit {
     LUMEQ_LIMIT_LIGHTEN = 2, /* no code becomes darker than it was */
 } LumeqLimit;
 
-/* When to stretch gray of more than 8 bits that uses few of its codes (see "deep gray" below). */
+/* When to stretch gray pictures deeper than 8 bits, which may use few of their codes. See the
+ * section "deep gray". */
 typedef enum LumeqCodeRange {
     LUMEQ_CODE_RANGE_FULL = 0, /* never */
     LUMEQ_CODE_RANGE_AUTO = 1, /* if the used codes span less than 8 % of all */
@@ -203,19 +204,19 @@ typedef enum LumeqTransfer {
 typedef struct LumeqParams {
     size_t size;
     LumeqMode mode;
-    /* Not 0: results equal OpenCV's, bit for bit: equalizeHist's in mode GLOBAL, CLAHE's (with the
-     * clip limit `clip`) in mode CLAHE. Each frame is processed alone, over codes 0..255.
-     * Of the other parameters, only tiles_x and tiles_y have an effect. Frames of more than 8 bits,
-     * and modes STRETCH and HAZE, are an ARGUMENT error. In mode OFF, `reference` is ignored. */
+    /* Not 0: results equal OpenCV's bit for bit. Mode GLOBAL equals equalizeHist; mode CLAHE equals
+     * CLAHE with the clip limit `clip`. Each frame is processed alone, over codes 0..255. Besides
+     * `mode` and `clip`, only tiles_x and tiles_y have an effect. Frames of more than 8 bits, and
+     * modes STRETCH and HAZE, are an ARGUMENT error. In mode OFF, `reference` is ignored. */
     int reference;
     /* 0 (unchanged) .. 1 (fully equalized), or LUMEQ_STRENGTH_AUTO (see `lift`). A value of 0..1
      * turns `lift` off. */
     double strength;
-    /* Not 0: only dull or dark pictures get the full `strength`. The better a picture is exposed,
-     * the less it gets, down to a tenth. LumeqFrameStats.strength is the strength that was used. */
+    /* Not 0: only dull or dark pictures get the full `strength`. Better exposed pictures get less,
+     * down to a tenth. Ignored in mode HAZE. LumeqFrameStats.strength is the strength used. */
     int adaptive;
     /* Limit of a histogram bin, in multiples of the mean bin: 0 (no limit), 1..LUMEQ_MAX_CLIP or
-     * LUMEQ_CLIP_AUTO, which is 3 or, with `lift`, as high as the picture's noise allows. Lower
+     * LUMEQ_CLIP_AUTO. AUTO is 3; with `lift` it is as high as the picture's noise allows. Lower
      * limits stretch contrast less; 1 disables equalization. In pictures deeper than 8 bits, the
      * limit applies to groups of 2^(depth - 8) codes, each the equivalent of one 8-bit code. */
     double clip;
@@ -223,13 +224,13 @@ typedef struct LumeqParams {
     int scene_cut;        /* not 0: after a cut, use the new picture's curve at once */
     int tiles_x, tiles_y; /* for mode CLAHE: 1..LUMEQ_MAX_TILES each; 0 means 8 */
     LumeqChroma chroma;   /* for images with chroma planes */
-    int dither; /* not 0: dither fractions of codes with an ordered pattern that changes with each
-                 * frame, instead of rounding them; filtered pictures are always dithered */
+    int dither; /* not 0: fractions of codes are not rounded but dithered, with an ordered pattern
+                 * that changes with each frame. Filtered pictures are always dithered. */
     LumeqBars bars;
-    /* 0 (none) .. 1: how much of the source's flicker (timelapse, old film) to even out, over up
-     * to half a second before and after each frame. Values above 0 need a history with lookahead,
-     * and are an ARGUMENT error elsewhere. With `lift`, such a history always evens out the flicker
-     * that the curve would amplify. */
+    /* 0 (none) .. 1: how much of the source's flicker (timelapse, old film) to even out, over half
+     * a second before and after each frame. Values above 0 need a history with lookahead, and are
+     * an ARGUMENT error elsewhere. With `lift`, such a history always evens out the flicker that
+     * the curve would amplify. */
     double deflicker;
     /* The region whose histogram determines the curve, like a camera's metering area; the curve
      * applies to the whole picture. Width and height 0: the whole picture; both -1: the middle half
@@ -237,34 +238,34 @@ typedef struct LumeqParams {
      * picture counts. The histograms and means in LumeqFrameStats describe the region without bars.
      * Ignored with `reference`, in mode HAZE, and for the curves of tiles. */
     LumeqRect meter;
-    /* Defines strength AUTO. If not 0, in mode GLOBAL without `reference`: dark pictures are lifted
-     * first, as far as their noise allows. Then each picture is equalized as much as it needs: most
-     * if it is dull or hazy, hardly at all if it is well exposed. `clip` still applies. If 0, or in
-     * other modes: AUTO is strength 0.8 with `adaptive`. */
+    /* Sets the meaning of strength AUTO. Not 0, in mode GLOBAL without `reference`: dark pictures
+     * are lifted first, as far as their noise allows. Then each picture is equalized as much as it
+     * needs: most if it is dull or hazy, hardly at all if it is well exposed. `clip` still applies.
+     * 0, or in other modes: AUTO means strength 0.8 with `adaptive`. */
     int lift;
     /* Noise reduction in lifted pictures: 0 (none) .. 1, or LUMEQ_DENOISE_AUTO, which is 1. With 0,
-     * previous frames are not read, and noisy pictures are lifted less, since all of their noise
-     * stays visible. Pictures that are not lifted are not filtered. */
+     * previous frames are not read, and noisy pictures are lifted less, because their noise stays.
+     * Pictures that are not lifted keep their noise. */
     double denoise;
     /* Manual brightness, -1..1, applied before equalization (in mode STRETCH after it); black and
-     * white stay. Positive values make dark parts up to seven times as light; -b undoes b. Modes
-     * that blend by `strength` blend with the brightened picture. Ignored with `reference`. */
+     * white stay. Positive values make dark parts up to seven times as light; -b undoes b.
+     * `strength` then blends with the brightened picture. Ignored with `reference`. */
     double brightness;
     /* LUMEQ_MIN_GAMMA..LUMEQ_MAX_GAMMA: maps a tone x of the range 0..1 to x^(1 / gamma), before
      * `brightness`; 0 and 1: no change. */
     double gamma;
     /* Only with `lift` and without lookahead. Not 0: the first frame starts a video whose frames
-     * have `previous`, so the noise is known from the third frame on. Until then, a dark picture
-     * that may be pure noise, as from a covered lens, stays unchanged, and others are lifted
-     * slightly less. 0: the first frame is lifted as if it had little noise. Use 0 for single
-     * pictures, and for the frame after lumeq_reset(). */
+     * have `previous`, so the noise is known from the third frame on. In the first two frames, dark
+     * pictures that may be pure noise, as from a covered lens, stay unchanged, and other dark
+     * pictures are lifted slightly less. 0: the first frame is lifted as if it had little noise.
+     * Use 0 for single pictures and after lumeq_reset(). */
     int await_noise;
     /* DARKEN keeps every curve, including `brightness` and `gamma`, at or below the identity;
      * LIGHTEN keeps it at or above. DARKEN also disables the noise filter, as if `denoise` were 0;
-     * with LIGHTEN the filter may still darken single samples. Ignored with `reference`. */
+     * with LIGHTEN the filter may still darken single samples. Both leave haze in luma. Ignored
+     * with `reference`. */
     LumeqLimit limit;
-    /* For the caller to pass to lumeq_stretch_window(). All other functions ignore it and equalize
-     * pictures as they are. */
+    /* For the caller to pass to lumeq_stretch_window(). The other functions ignore it. */
     LumeqCodeRange code_range;
     /* PQ and HLG are equalized as an SDR display with a white of 203 nits would show them, so all
      * settings mean the same as for SDR. Light above 203 nits stays unchanged. Ignored with
@@ -285,8 +286,8 @@ typedef struct LumeqParams {
  * Sets the defaults, as far as params->size reaches. They suit ordinary video: dark pictures are
  * lifted, dull ones gain contrast, and well exposed ones stay nearly unchanged. They are mode
  * GLOBAL, strength AUTO, lift, clip AUTO, smooth 0.5 s, scene_cut, 8x8 tiles, chroma SCALE, no
- * dither, bars AUTO, no deflicker, denoise AUTO. A struct too short for `lift` gets no lift. Does
- * nothing if params->size is invalid. Any thread.
+ * dither, bars AUTO, no deflicker, denoise AUTO. Does nothing if params->size is invalid. Any
+ * thread.
  */
 LUMEQ_API void lumeq_params_default(LumeqParams *params);
 
@@ -352,27 +353,26 @@ typedef struct LumeqConfig {
     /*
      * Maximum number of frames in a batch on a GPU, 0..LUMEQ_MAX_BATCH; 0 and 1: no batches. Frames
      * of a batch that have the same shape and settings share launches, which makes small frames
-     * cheaper. lumeq_submit() collects frames until the batch is full. lumeq_receive() starts
-     * an incomplete batch if the next frame to return is in it, or after lumeq_flush();
-     * lumeq_destroy() drops it. A frame with LumeqSync starts its batch at once. A frame's stage
-     * times cover all frames that share its launches. Up to four batches are in flight; each frame
-     * takes 0.25 to 2 MB on the GPU, plus its planes if they are in host memory. If the GPU has no
-     * memory for another frame, it finishes those in flight first. Ignored by contexts, by the CPU,
-     * and with real_time.
+     * cheaper. lumeq_submit() collects frames until the batch is full. lumeq_receive() starts an
+     * incomplete batch if the next frame to return is in it, or after lumeq_flush().
+     * lumeq_destroy() drops an incomplete batch. A frame with LumeqSync starts its batch at once. A
+     * frame's stage times cover all frames that share its launches. Up to four batches are in
+     * flight; each frame takes 0.25 to 2 MB on the GPU, plus its planes if they are in host memory.
+     * If the GPU has no memory for another frame, the frames in flight are finished first. Ignored
+     * by contexts, by the CPU, and with real_time.
      */
     int batch;
 } LumeqConfig;
 
 /*
- * Synchronizes a call with the caller's own work on the GPU. With `stream` or `finished` set, calls
- * do not wait for the GPU if all images are in CUDA memory or pinned memory; copies from and to
- * pageable memory may wait. Without `reference`, lumeq_submit() still waits until the frame is
- * measured, since the host makes its curve. Results are ready when the work queued on the stream,
- * or `finished`, has completed.
+ * Synchronizes a call with the caller's own work on the GPU. With `stream` or `finished` set, a
+ * call does not wait for the GPU, except to copy from or to pageable memory. Without `reference`,
+ * lumeq_submit() also waits for the frame's measure, from which the host makes the curve. Results
+ * are ready when the work queued on `stream`, or the event `finished`, has completed.
  *
- * If the library waits for more than 10 seconds because earlier work of the caller does not
- * complete, the GPU counts as lost. Because the GPU may recover, the memory passed to calls that
- * did not wait must then stay allocated and untouched until the process ends.
+ * If the library has to wait more than 10 seconds for earlier work of the caller, it treats the GPU
+ * as lost. But the GPU may still execute the calls that did not wait for it. The memory passed to
+ * these calls must then stay allocated and untouched until the process ends.
  *
  * Streams and events must belong to the library's CUDA context. Without a GPU, any LumeqSync is an
  * ARGUMENT error; contexts that have lost their GPU return GPU instead.
@@ -409,15 +409,15 @@ typedef struct LumeqFrame {
     /* In nanoseconds, 0 = unknown; used if `time` is missing or does not increase. */
     int64_t duration;
     void *opaque; /* the caller's; returned with the frame */
-    /* Frame number in the stream, 0 or more; selects the dither pattern. 0: one more than the
-     * previous frame's number; in the first frame and after a reset, 0 itself. */
+    /* Frame number in the stream, 0 or more; selects the dither pattern. 0: the previous frame's
+     * number plus 1; in the first frame and after a reset, 0. */
     int64_t number;
     /* NULL: none. Read by lumeq_submit(). NULL when the frame is returned. */
     const LumeqSync *sync;
-    /* The frame before `in`, with the same size, depth, shift and range; the reference for noise
-     * measurement. NULL if there is none or if `in` does not follow it. Its planes are borrowed
-     * like those of `in`, and must be unchanged since their own submission. lumeq_submit() reads
-     * the struct. NULL when the frame is returned. */
+    /* The frame before `in`, with the same size, depth, shift and range; to measure and filter
+     * noise. NULL: none, as after a seek. Its planes are borrowed like those of `in`, and must be
+     * unchanged since they were submitted. lumeq_submit() reads the struct. NULL when the frame is
+     * returned. */
     const LumeqImage *previous;
     /* Not 0: rows alternate between two fields taken at different times. Filters then run on each
      * field separately; everything else is the same. */
@@ -426,22 +426,22 @@ typedef struct LumeqFrame {
 
 #define LUMEQ_NO_TIME INT64_MIN
 
-/* Stages of a frame on the GPU. The CPU has only the second; the others take no time. */
+/* Stages of a frame on the GPU. The CPU has only LUMEQ_STAGE_EQUALIZE; the others take 0. */
 enum { LUMEQ_STAGE_UPLOAD, LUMEQ_STAGE_EQUALIZE, LUMEQ_STAGE_DOWNLOAD, LUMEQ_STAGES };
 
 /*
  * Statistics of one frame. There are 2^depth bins, at most LUMEQ_MAX_BINS: from 13 bits on, one bin
  * counts 2^(depth - 12) codes. Histograms sum to the area of the active picture.
  *
- * The caller sets `size` and points each array that it wants to memory for LUMEQ_MAX_BINS entries,
- * the others to NULL. The first `bins` entries are written, further ones stay as they are.
+ * The caller sets `size` and points each array to memory for LUMEQ_MAX_BINS entries, or to NULL.
+ * The library writes the first `bins` entries.
  *
  * If a bin counts several codes, `curve` is the output of its first code. The outputs of its other
- * codes are interpolated towards the next bin's, in the last bin towards 2^depth. hist_out then
- * assumes that the codes within a bin of hist_in are equally frequent, and means use the middle of
- * each bin. In mode CLAHE, `curve` is the mean of the tiles' curves, and hist_out counts the output
- * of each tile's own curve. hist_out does not include dither, the filter (`filtered`) and the
- * clearing of haze (`cleared`).
+ * codes are interpolated between this output and that of the next bin (after the last bin:
+ * 2^depth). hist_out then assumes that all codes of a bin are equally frequent, and means use the
+ * middle of each bin. In mode CLAHE, `curve` is the mean of the tiles' curves, and hist_out counts
+ * the output of each tile's own curve. hist_out ignores dither, the filter (`filtered`) and the
+ * removal of haze (`cleared`).
  */
 typedef struct LumeqFrameStats {
     size_t size;
@@ -451,10 +451,10 @@ typedef struct LumeqFrameStats {
     int bins;
     int scene_cut;            /* 1: treated as the first frame of a new scene */
     double mean_in, mean_out; /* luma, in codes of the frame's depth */
-    double strength;          /* strength used; with lift, that of the equalization after it */
+    double strength;          /* strength used; with `lift`, for the equalization after the lift */
     double noise_gain;  /* steepest slope of the curve in the darkest quarter of the range: the
                          * maximum factor by which noise in dark areas grows. 1: unchanged */
-    double curve_speed; /* mean over bins of |curve - previous curve| before strength, in codes */
+    double curve_speed; /* mean over bins of |curve - previous curve| in codes, at strength 1 */
     /* Durations of the stages in microseconds, and the times at which they begin and end, counted
      * from the creation of the equalizer. Stages of neighbouring frames overlap. 0 if the
      * stage does not exist, and with LumeqConfig.no_stage_times on a GPU. lumeq_curve_stats() does
@@ -465,14 +465,14 @@ typedef struct LumeqFrameStats {
      * lookahead, else at most 1. */
     int previous;
     /* Standard deviation of the noise in still areas of the picture's darker half, in codes of 8
-     * bits; -1 if unknown: no or an identical previous frame, few still areas, or `reference`. */
+     * bits; -1 if unknown: previous frame missing or identical, few still areas, or `reference`. */
     double noise;
     /* With LumeqParams.lift: gain of the darkest tones before equalization, at least 1; else 1. */
     double lift;
     double dark;  /* with LumeqParams.lift, darkness of the picture, smoothed, 0..1; else 0 */
     int filtered; /* 1: the curve is steep enough to expose noise or banding, so the filter runs */
-    double cleared; /* by how much clearing haze increases contrast, as a fraction, on average over
-                     * the 16x9 cells; 0: no haze is cleared */
+    double cleared; /* gain of contrast from removing haze: 0.5 means 1.5 times the contrast; mean
+                     * over 16x9 parts of the picture */
 } LumeqFrameStats;
 
 /* A GPU of this machine. */
@@ -518,8 +518,8 @@ LUMEQ_API void lumeq_release_device(int device, uint64_t bytes);
 
 /*
  * The CPU threads, or the GPU and its streams, that measure and equalize. Any thread; it must
- * outlive the calls that use it. If its GPU is lost, the CPU takes over calls without sync whose
- * images are in host memory; all other calls then fail with GPU.
+ * outlive the calls that use it. If its GPU is lost, calls without sync whose images are in host
+ * memory continue on the CPU; all other calls fail with GPU.
  *
  * The functions of this section leave a sentence about their last error in lumeq_last_error(NULL).
  */
@@ -533,9 +533,9 @@ typedef struct LumeqContext LumeqContext;
 LUMEQ_API int lumeq_context_create(LumeqContext **context, const LumeqConfig *config, char *why,
                                    size_t why_size);
 
-/* Waits for the context's work, frees it and sets *context to NULL. *context may be NULL. Free its
- * memory first, and finish or free the measures made with sync. Curves and finished measures
- * outlive the context. */
+/* Waits for the context's work, then frees the context and sets *context to NULL. *context may be
+ * NULL. First free the memory allocated with the context, and finish or free measures made with
+ * sync. Curves and finished measures outlive the context. */
 LUMEQ_API void lumeq_context_destroy(LumeqContext **context);
 
 /* "cpu" or "cuda"; "cpu" also once the GPU is lost. Static storage. Any thread. */
@@ -543,9 +543,9 @@ LUMEQ_API const char *lumeq_context_backend_name(const LumeqContext *context);
 
 /*
  * Allocates host memory that the backend accesses fastest (pinned for CUDA, ordinary for the CPU),
- * aligned to at least 64 bytes, with undefined content. Returns NULL if out of memory or
- * if the GPU is lost; ordinary memory works as well, only more slowly. Pinned memory of the process
- * is limited to 2 GiB or, if that is less, to a quarter of the RAM. NULL may be freed. Any thread.
+ * aligned to at least 64 bytes, with undefined content. Returns NULL if out of memory or if the GPU
+ * is lost; ordinary memory works too, but is slower. The process may pin 2 GiB or a quarter of the
+ * RAM, whichever is less. NULL may be freed. Any thread.
  */
 LUMEQ_API void *lumeq_alloc_host(LumeqContext *context, size_t size);
 LUMEQ_API void lumeq_free_host(LumeqContext *context, void *memory);
@@ -577,17 +577,17 @@ typedef struct LumeqMeasure LumeqMeasure;
 
 /*
  * Measures `in`, whose chroma may be missing. If *measure is NULL, creates a measure; otherwise
- * replaces it (on failure it stays unchanged). From `params` (NULL: the defaults) only mode,
- * reference, tiles and meter matter. `previous` is the frame before `in`, with the same size,
- * depth, shift and range, as the reference for noise, or NULL. Without sync the measure is finished
- * when the call returns. Errors: ARGUMENT, MEMORY, GPU. Any thread.
+ * overwrites *measure, which stays unchanged on failure. From `params` (NULL: the defaults) only
+ * mode, reference, tiles and meter matter. `previous`: the frame before `in`, with the same size,
+ * depth, shift and range, to measure noise; or NULL. Without sync the measure is finished when the
+ * call returns. Errors: ARGUMENT, MEMORY, GPU. Any thread.
  */
 LUMEQ_API int lumeq_measure(LumeqContext *context, LumeqMeasure **measure,
                             const LumeqParams *params, const LumeqImage *in,
                             const LumeqImage *previous, const LumeqSync *sync);
 
-/* Finishes a measure that was made with sync; until then, no other function can read it. If the GPU
- * is still busy, waits or, with wait == 0, returns AGAIN. Does nothing if the measure is already
+/* Finishes a measure that was made with sync; other functions cannot read it before. If the GPU is
+ * still busy, waits or, with wait == 0, returns AGAIN. Does nothing if the measure is already
  * finished. Errors: ARGUMENT, AGAIN, GPU (the measure can then only be freed or overwritten). One
  * thread at a time.
  */
@@ -608,12 +608,11 @@ LUMEQ_API int lumeq_measure_pack(const LumeqMeasure *measure, void *bytes, size_
 LUMEQ_API int lumeq_measure_unpack(LumeqMeasure **measure, const void *bytes, size_t size);
 
 /*
- * Converts a finished measure of 8 bits to the measure of the same picture in `depth` bits, 9 to
- * 16: codes gain zeros as low bits or, in full range, copies of their high bits, so that white
- * stays white. Use it for frames that are equalized at a greater depth than they were measured at.
- * In full range, sums of luma are exact to within a code per sample. Errors: ARGUMENT (also a
- * measure of the reference), AGAIN (not finished), MEMORY; the measure then stays unchanged. One
- * thread at a time.
+ * Converts a finished measure of 8 bits to 9..16 bits (`depth`), for a picture that is measured in
+ * 8 bits but equalized at this depth. In limited range, codes are shifted left. In full range,
+ * copies of their high bits fill the low bits, so that white stays white; sums of luma are then
+ * exact to within a code per sample. Errors: ARGUMENT (also a measure made with `reference`), AGAIN
+ * (not finished), MEMORY; the measure then stays unchanged. One thread at a time.
  */
 LUMEQ_API int lumeq_measure_deepen(LumeqMeasure *measure, int depth);
 
@@ -641,9 +640,9 @@ typedef struct LumeqHistory LumeqHistory;
  * lookahead 0: a curve depends on its frame and earlier ones only, as with a LumeqEqualizer.
  * Otherwise, `lookahead` is how far measures run ahead of the returned curves, in nanoseconds, at
  * most LUMEQ_MAX_LOOKAHEAD. Cuts are then exact, bars are known from their first frame on, and
- * curves are centred in time. A fade uses the curve of the scene that it leads to or comes from.
- * The history keeps the measures of that span, and of at most half as much before it. Each frame
- * counts as at least 1/300 s, which limits the number of measures.
+ * curves change together with the picture. A fade-in uses the curve of the scene after it, a
+ * fade-out that of the scene before it. The history keeps the measures of the lookahead, and
+ * earlier ones for at most half as long. To limit their number, a frame counts as 1/300 s or more.
  *
  * Errors: ARGUMENT, MEMORY; *history is then NULL. Any thread.
  */
@@ -666,17 +665,17 @@ LUMEQ_API int lumeq_history_put(LumeqHistory *history, const LumeqMeasure *measu
 typedef struct LumeqCurve LumeqCurve;
 
 /* Returns the next frame's curve; release it with lumeq_curve_unref(). On failure *curve is NULL.
- * Errors: ARGUMENT, AGAIN (more measures are needed), END, MEMORY (retry for the same curve). */
+ * Errors: ARGUMENT, AGAIN (more measures are needed), END, MEMORY (call again for the curve). */
 LUMEQ_API int lumeq_history_get(LumeqHistory *history, LumeqCurve **curve);
 
-/* Sets the parameters of the frames put from now on. If they change the curve's target, the next
- * curve is not smoothed, so the change is visible at once. Errors: ARGUMENT (also a history with
- * lookahead, whose parameters are fixed). */
+/* Sets the parameters of the frames put from now on. The change is fully visible in the next frame,
+ * whatever `smooth` is. Errors: ARGUMENT (also a history with lookahead, whose parameters are
+ * fixed). */
 LUMEQ_API int lumeq_history_set_params(LumeqHistory *history, const LumeqParams *params);
 
-/* Copies the state and the parameters of `from`. A ready curve, which lumeq_history_get() would
- * return next, is not copied, and a ready curve of `to` is dropped. To return to an earlier frame,
- * keep a copy from before it. Errors: ARGUMENT (also a history with lookahead). */
+/* Copies the state and the parameters of `from`. A curve that lumeq_history_get() has not returned
+ * yet is not copied from `from`, and is dropped in `to`. To go back to a frame, use a copy made
+ * before this frame. Errors: ARGUMENT (also a history with lookahead). */
 LUMEQ_API int lumeq_history_copy(LumeqHistory *to, const LumeqHistory *from);
 
 /* Frees the curve and sets *curve to NULL. *curve may be NULL. */
@@ -685,20 +684,19 @@ LUMEQ_API void lumeq_curve_unref(LumeqCurve **curve);
 /* Writes the statistics of the frame and its curve. Error: ARGUMENT. */
 LUMEQ_API int lumeq_curve_stats(const LumeqCurve *curve, LumeqFrameStats *stats);
 
-/* Serialize and restore a curve, by the rules of lumeq_measure_pack(). lumeq_curve_unpack()
- * replaces *curve, and releases the old one unless it is NULL. Errors: ARGUMENT; unpack: also
- * MEMORY. */
+/* Like lumeq_measure_pack() and lumeq_measure_unpack(), for a curve. Unpacking replaces *curve and
+ * releases the old curve, which may be NULL. Errors: ARGUMENT; unpack: also MEMORY. */
 LUMEQ_API int lumeq_curve_pack(const LumeqCurve *curve, void *bytes, size_t *size);
 LUMEQ_API int lumeq_curve_unpack(LumeqCurve **curve, const void *bytes, size_t size);
 
-/* Like lumeq_curve_pack(), but without the histograms, which only lumeq_curve_stats() reads; those
- * of the restored curve are empty. Histograms vary with noise and hardly compress. */
+/* Like lumeq_curve_pack(), but without the histograms, which hardly compress. Only
+ * lumeq_curve_stats() uses them; for the restored curve, it writes histograms and means of 0. */
 LUMEQ_API int lumeq_curve_pack_bare(const LumeqCurve *curve, void *bytes, size_t *size);
 
 /*
  * Equalizes `in` by the curve into `out`, with the same results as lumeq_submit(). The images obey
- * the rules of LumeqFrame and have the measured size, depth, shift and range (the shift of `out`
- * may differ). `previous` has the `count` frames before `in`, nearest first; at most
+ * the rules of LumeqFrame and have the size, depth, shift and range of the measured image (the
+ * shift of `out` may differ). `previous`: the `count` frames before `in`, nearest first. At most
  * LumeqFrameStats.previous of them are read. Without sync the output is complete when the call
  * returns. Errors: ARGUMENT, MEMORY, GPU; after the last two the output is undefined. Any thread.
  */
@@ -710,19 +708,19 @@ LUMEQ_API int lumeq_apply(LumeqContext *context, const LumeqCurve *curve, const 
 
 /*
  * Thermal cameras send gray of 14 or 16 bits that uses only a few hundred codes. Stretch such
- * pictures before they are measured or submitted. The used codes then fill the output, except for a
- * sixteenth at each end, which all other codes share. Images of this section are gray, deeper than
- * 8 bits, and in host memory. Errors leave a sentence in lumeq_last_error(NULL).
+ * pictures before they are measured or submitted. The used codes then fill at least seven eighths
+ * of the output; the other codes share its ends. Images of this section are gray, deeper than 8
+ * bits, and in host memory. Errors leave a sentence in lumeq_last_error(NULL).
  */
 
-/* First and last code. */
+/* First and last code of a range. */
 typedef struct LumeqCodes {
     int low, high;
 } LumeqCodes;
 
-/* Measures the codes that a picture uses, without 0.1 % of its samples at each end, and the
- * standard deviation of its noise in codes (NULL: not wanted). Returns 1, or 0 if the picture may
- * be noise alone, as with a capped lens. Errors: ARGUMENT, MEMORY. Any thread. */
+/* Finds the range of codes that a picture uses, without 0.1 % of the samples at each end. `noise`
+ * gets the noise's standard deviation in codes; NULL: not wanted. Returns 1, or 0 if the picture
+ * may be noise alone, as with a capped lens. Errors: ARGUMENT, MEMORY. Any thread. */
 LUMEQ_API int lumeq_measure_codes(const LumeqImage *in, LumeqCodes *used, int *noise);
 
 /* Returns 1 if LUMEQ_CODE_RANGE_AUTO stretches pictures that use these codes, else 0. `all`: the
@@ -733,9 +731,9 @@ LUMEQ_API int lumeq_is_sliver(const LumeqCodes *used, const LumeqCodes *all, int
 /* The state of stretching one stream. One thread at a time. */
 typedef struct LumeqStretch LumeqStretch;
 
-/* Creates the state. `fixed`: the window of codes to stretch in all pictures; NULL: the window
- * follows the pictures with a time constant of 2 s. Errors: ARGUMENT, MEMORY; *stretch is then
- * NULL. */
+/* Creates the state. `fixed`: the window, which is the range of codes to stretch, for all pictures.
+ * NULL: the window follows the pictures with a time constant of 2 s. Errors: ARGUMENT, MEMORY;
+ * *stretch is then NULL. */
 LUMEQ_API int lumeq_stretch_create(LumeqStretch **stretch, const LumeqCodes *fixed);
 
 /* Frees the stretch and sets *stretch to NULL. *stretch may be NULL. */
@@ -780,17 +778,16 @@ LUMEQ_API LumeqContext *lumeq_get_context(LumeqEqualizer *equalizer);
  * The GPU is lost if a CUDA call fails, for example after a driver reset, or if it makes no
  * progress for 10 seconds. If the GPU is lost or has no memory for a frame, the CPU takes over.
  * Results stay identical, this function then returns "cpu", and lumeq_last_error() gives the
- * reason. No frame is lost or repeated, except for two kinds of frames in flight:
+ * reason. The CPU also finishes the frames in flight, except for two kinds:
  *
  * A frame whose output is in CUDA memory, which the CPU cannot reach, is only measured: it comes
  * back with out.plane[0] == NULL and correct statistics. Submitting another output in CUDA
  * memory is an ARGUMENT error.
  *
  * A frame with an input in CUDA memory, or with a LumeqSync, is lost with the GPU: lumeq_receive()
- * returns the error GPU and also the frame, whose output is undefined. The history continues
- * without the frame, and whether `finished` of its LumeqSync ever completes is undefined. If the
- * GPU is not lost but has no memory for such a frame, the GPU stays in use, and lumeq_submit()
- * fails with UNAVAILABLE.
+ * returns the frame with an undefined output, and the error GPU. The history continues without the
+ * frame, and `finished` of its LumeqSync may never complete. If the GPU only lacks memory for such
+ * a frame, the GPU stays in use, and lumeq_submit() fails with UNAVAILABLE.
  */
 LUMEQ_API const char *lumeq_backend_name(const LumeqEqualizer *equalizer);
 
@@ -817,12 +814,12 @@ LUMEQ_API int lumeq_set_params(LumeqEqualizer *equalizer, const LumeqParams *par
 LUMEQ_API int lumeq_submit(LumeqEqualizer *equalizer, const LumeqFrame *frame);
 
 /*
- * Returns the oldest submitted frame, finished, in `frame`, and its statistics in `stats`. Either
- * may be NULL. Waits for the frame if lumeq_submit() would return AGAIN, and after lumeq_flush();
- * otherwise returns AGAIN for an unfinished frame. Once a GPU has written a frame, its copy to an
- * output in host memory starts during a call of lumeq_submit() or lumeq_receive(). Errors:
- * ARGUMENT, AGAIN (submit a frame first, or wait), END (after lumeq_flush(): no frame is left),
- * MEMORY, GPU (also once for each frame lost with the GPU, which is still returned).
+ * Returns the oldest frame in flight in `frame`, and its statistics in `stats`. Either may be NULL.
+ * If the frame is not finished, waits after lumeq_flush() or if lumeq_submit() would return AGAIN;
+ * otherwise returns AGAIN. After a GPU has written a frame, the next call of lumeq_submit() or
+ * lumeq_receive() starts to copy it to an output in host memory. Errors: ARGUMENT, AGAIN (submit a
+ * frame first, or wait), END (after lumeq_flush(): no frame is left), MEMORY, GPU (also for each
+ * frame that was lost with the GPU; it is still returned).
  */
 LUMEQ_API int lumeq_receive(LumeqEqualizer *equalizer, LumeqFrame *frame, LumeqFrameStats *stats);
 
@@ -831,12 +828,12 @@ LUMEQ_API int lumeq_receive(LumeqEqualizer *equalizer, LumeqFrame *frame, LumeqF
 LUMEQ_API int lumeq_process(LumeqEqualizer *equalizer, LumeqFrame *frame, LumeqFrameStats *stats);
 
 /*
- * Like lumeq_process() for a colour picture, which is converted to planes and back: Y, Cb and Cr of
- * full range BT.601 (JPEG's, and OpenCV's YCrCb), with 10 bits for colours of 8 bits and 16 for 16.
- * Colours of 8 bits that need no change keep their values. `out` differs from `in` in data and
- * stride only and may be the same memory. The previous picture is the noise reference if it had the
- * same shape. Means in `stats` are in codes of the picture; histograms and curve are those of the
- * planes. `time` and `duration` are those of LumeqFrame. Errors: those of lumeq_process().
+ * Like lumeq_process() for a colour picture. It is converted to Y, Cb and Cr and back, as in JPEG
+ * and OpenCV (full-range BT.601), with 10 bits for colours of 8 bits and 16 for 16. Colours of 8
+ * bits that need no change keep their values. `out` differs from `in` in data and stride only and
+ * may be the same memory. Noise is measured against the previous picture if it had the same size
+ * and depth. In `stats`, means are in codes of the picture; histograms and the curve are those of
+ * the planes. `time` and `duration` are those of LumeqFrame. Errors: those of lumeq_process().
  */
 LUMEQ_API int lumeq_process_pixels(LumeqEqualizer *equalizer, const LumeqPixels *in,
                                    const LumeqPixels *out, int64_t time, int64_t duration,
