@@ -9,7 +9,7 @@ typedef struct StatsRow {
     double time;
     double mean_in, mean_out, contrast_in, contrast_out, entropy_in, entropy_out;
     int scene_cut;
-    long offset; /* of its line in the file, in bytes */
+    long offset; /* of the frame's line in the file, in bytes */
 } StatsRow;
 
 typedef struct StatsRows {
