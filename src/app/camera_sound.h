@@ -1,5 +1,5 @@
-/* Records the sound of a camera recording: opens the microphone that the options name, and writes
- * its sound to the output. A NULL CameraSound records no sound. */
+/* Records sound with a camera's pictures, from the microphone that the options name to the output.
+ * With a NULL CameraSound, the functions record nothing. */
 #ifndef LUMEQ_APP_CAMERA_SOUND_H
 #define LUMEQ_APP_CAMERA_SOUND_H
 
@@ -9,9 +9,9 @@
 
 typedef struct CameraSound CameraSound;
 
-/* Opens the microphone of a camera recording and adds its track to the writer's options. Call it
- * before the camera opens, so that no sound is missed. *sound is NULL if no sound is recorded;
- * warns if there is no microphone. MEDIA_USAGE: no microphone of this name, or --microphone is on
+/* Opens the microphone and adds its track to the writer's options. Call it before the camera opens,
+ * so that no sound is missed. Sets *sound to NULL if no sound will be recorded, and warns if a
+ * missing microphone is the reason. MEDIA_USAGE: no microphone of this name, or --microphone is on
  * the command line but the output cannot hold sound. */
 int camera_sound_open(CameraSound **sound, const Options *options, const Writer *writer,
                       TrackOptions *tracks, MediaError *error);
@@ -20,12 +20,12 @@ int camera_sound_open(CameraSound **sound, const Options *options, const Writer 
  * writer_map(). */
 void camera_sound_use(CameraSound *sound, const Source *source, Writer *writer);
 
-/* Writes the sound up to a picture's time, in AV_TIME_BASE units of the source; AV_NOPTS_VALUE: up
- * to now. The sound starts at the first call with a time. Call from one thread. MEDIA_OUTPUT. */
+/* Writes the sound up to a picture's `time`, in AV_TIME_BASE units of the source; AV_NOPTS_VALUE:
+ * up to now. The first call with a time starts the sound. Call from one thread. MEDIA_OUTPUT. */
 int camera_sound_follow(CameraSound *sound, int64_t time, MediaError *error);
 
-/* Completes the sound up to `time` or the time of the last camera_sound_follow(), whichever is
- * later. `time`: end of the last picture. MEDIA_OUTPUT. */
+/* Writes the rest of the sound, up to `time`, the end of the last picture, or up to the time of the
+ * last camera_sound_follow() if that is later. MEDIA_OUTPUT. */
 int camera_sound_end(CameraSound *sound, int64_t time, MediaError *error);
 
 /* The level from 0 (-60 dB or less) to 1 (0 dB); negative if no sound is recorded. Any thread. */

@@ -17,7 +17,7 @@ typedef enum DecisionKind {
     DECISION_HAZY,
     DECISION_DULL,
     DECISION_FINE,
-    DECISION_PAGE, /* this and the following kinds are usually left unchanged */
+    DECISION_PAGE, /* from here on: pictures that are usually left unchanged */
     DECISION_BLACK,
     DECISION_EMPTY, /* dark, and nothing stands out from the noise */
 } DecisionKind;
@@ -35,8 +35,8 @@ typedef struct Decision {
     double change;               /* mean difference of luma in 8-bit codes; -1: unknown */
 } Decision;
 
-/* Finds out what the equalizer did to a frame. `stats` must have `hist_in`; without `curve` the
- * change is unknown. `params`: this frame's, made from `options`; `depth`: bits per sample. */
+/* Finds out what the equalizer did to a frame. `stats` needs `hist_in`, and `curve` for
+ * Decision.change. `params`: of the frame, made from `options`. `depth`: bits per sample. */
 Decision decision_find(const LumeqFrameStats *stats, const LumeqParams *params,
                        const Options *options, int depth, int full_range);
 
@@ -48,14 +48,14 @@ void decision_text(const Decision *decision, const char *key, char *text, size_t
 typedef struct Decisions {
     int64_t frames;
     struct {
-        Decision sum; /* its numbers are sums over `frames` frames */
+        Decision sum; /* the numbers of `frames` decisions, added up */
         int64_t frames;
     } of[DECISION_KINDS];
 } Decisions;
 
 void decisions_add(Decisions *decisions, const Decision *decision);
 
-/* Prints one line: the most frequent kinds with their shares. "" without frames. */
+/* Prints the most frequent kinds with their shares, in one line; "" if there are no frames. */
 void decisions_text(const Decisions *decisions, char *text, size_t size);
 
 #endif

@@ -1,4 +1,4 @@
-/* Draws into written frames: the comparison and the histogram panel, as in the window. */
+/* Draws the comparison and the histogram panel into frames of the output, as in the window. */
 #ifndef LUMEQ_APP_DRAWING_H
 #define LUMEQ_APP_DRAWING_H
 
@@ -10,8 +10,8 @@ typedef struct Drawing Drawing;
 /* Sets *drawing to NULL if nothing is to be drawn. All functions accept NULL. MEDIA_INPUT. */
 int drawing_open(Drawing **drawing, const Options *options, MediaError *error);
 
-/* A sink that draws into frames. All frames must have the same size and format. Warns if there is
- * no room for the panel. Copies a frame first if its memory is shared. */
+/* A sink that draws into frames, which must all have the same size and format. Copies a frame first
+ * if its memory is shared. Warns if there is no room for the panel. */
 Sink drawing_sink(Drawing *drawing);
 
 /* Draws only the comparison, which may change the size of the frame. MEDIA_INPUT. */

@@ -16,17 +16,17 @@
 typedef struct Engine {
     LumeqContext *context;
     FrameMemory *memory;  /* for decoded and equalized frames */
-    const char *backend;  /* name at the start; the CPU takes over if a GPU is lost */
+    const char *backend;  /* name at the start, even after the CPU has taken over */
     AVBufferRef *gpu;     /* the GPU, if it also decodes or encodes; or NULL */
     int decodes, encodes; /* what `gpu` is used for */
     char where[256];      /* names the backend and the reason for it */
-    int real_time;        /* set before opening, as in LumeqConfig */
+    int real_time;        /* set by the caller before engine_open(); as in LumeqConfig */
     int device;           /* number of the GPU */
     atomic_int no_room;   /* true: the lack of GPU memory was reported */
 } Engine;
 
-/* Returns LumeqConfig.cpu_without. The environment variable LUMEQ_CPU_MASK is the sum of the
- * LUMEQ_CPU_* that the program may use. Returns 0 (all are allowed) if it is not set. */
+/* Returns LumeqConfig.cpu_without from the environment variable LUMEQ_CPU_MASK, which is the sum of
+ * the LUMEQ_CPU_* to use. If it is not set, returns 0, which allows all. */
 unsigned engine_cpu_without(void);
 
 /* Returns the library's configuration. The engine must not move while a context uses it. */
@@ -37,7 +37,7 @@ LumeqConfig engine_config(Engine *engine, const Options *options);
  * move afterwards. MEDIA_USAGE, MEDIA_INPUT. */
 int engine_open(Engine *engine, const Options *options, int all_planes, MediaError *error);
 
-/* If a GPU equalizes, keeps frames on it for the encoder. Call before the first frame. */
+/* If a GPU equalizes, keeps the frames on the GPU for the encoder. Call before the first frame. */
 void engine_encode_on_gpu(Engine *engine);
 
 /* Sets memory, threads, GPU and code range of a source's decoder. The engine must outlive the
@@ -45,7 +45,7 @@ void engine_encode_on_gpu(Engine *engine);
 void engine_decoder(Engine *engine, const Options *options, const Source *source,
                     DecoderOptions *decoder);
 
-/* Returns callbacks that reserve GPU memory for a decoder. They warn once if there is no room. */
+/* Returns callbacks that reserve GPU memory for a decoder, and warn once if there is no room. */
 GpuBudget engine_budget(Engine *engine);
 
 /* Logs the peak GPU and pinned memory, with -v. */
@@ -60,8 +60,8 @@ bool engine_is_lost(const Engine *engine);
 /* Call after all frames are freed. */
 void engine_close(Engine *engine);
 
-/* Decides --hwdec: true if the GPU that equalizes should decode this codec. AV_CODEC_ID_NONE: true
- * if it should decode at least one. */
+/* Applies --hwdec: true if the GPU that equalizes should decode this codec. AV_CODEC_ID_NONE: true
+ * if it should decode at least one codec. */
 int hwdec_choice(const Options *options, enum AVCodecID codec);
 
 #endif

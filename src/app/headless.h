@@ -1,4 +1,4 @@
-/* A run without a window: reads, equalizes, and writes or discards. */
+/* A run without a window: reads and equalizes frames, and writes or discards them. */
 #ifndef LUMEQ_APP_HEADLESS_H
 #define LUMEQ_APP_HEADLESS_H
 
@@ -18,10 +18,10 @@ ProgressStyle headless_progress(const Options *options);
 typedef struct Trial {
     Sink sink; /* gets each frame before the encoder does */
     /* Results; times are monotonic, in seconds. */
-    double opened, ended; /* when the input was open; when the output was complete */
+    double opened, ended; /* when the input was open, and when the output was complete */
     int64_t payload;      /* bytes of all video packets */
     int64_t written;      /* bytes that the output would have */
-    bool no_frames;       /* the run failed: no frame could be decoded */
+    bool no_frames;       /* the run failed because no frame could be decoded */
     bool is_damaged;      /* with no_frames: the input is damaged */
 } Trial;
 
@@ -31,12 +31,12 @@ typedef struct RunResult {
     int is_changed;       /* a camera came back with another size, format or rate */
     double seconds;       /* of video */
     char why[1024];       /* the error, or the damage of the input; "" if neither */
-    char summary[512];    /* instead of printing it; "" if the run failed or had a camera */
-    ProgressShare *share; /* set by the caller: updated during the run; or NULL */
-    Trial *trial; /* set by the caller: write no file, progress, summary or errors; or NULL */
+    char summary[512];    /* stored instead of printed; "" after an error or with a camera */
+    ProgressShare *share; /* set by the caller, updated during the run; or NULL */
+    Trial *trial;         /* set by the caller: no file, progress, summary or errors; or NULL */
 } RunResult;
 
-/* `stop` is RUN_ON; a signal handler may set RUN_INTERRUPTED. Prints messages and returns the exit
+/* `stop`: RUN_ON until a signal handler sets RUN_INTERRUPTED. Prints messages and returns the exit
  * code. `result` may be NULL. */
 int headless_run(const Options *options, atomic_int *stop, RunResult *result);
 

@@ -1,4 +1,4 @@
-/* The film of a job, opened as a single run would open it, and the steps of the job. */
+/* Opens the film of a job, as a single run would open it, and executes the job's steps. */
 #ifndef LUMEQ_APP_JOB_FILM_H
 #define LUMEQ_APP_JOB_FILM_H
 
@@ -26,7 +26,7 @@ typedef struct JobFilm {
     Progress progress;
     MediaError error;
     bool local; /* --jobs or --resume runs all steps on this machine */
-    bool made;  /* --resume, and an earlier run with these options has made the output */
+    bool made;  /* --resume found the complete output of an earlier run with these options */
 } JobFilm;
 
 /* Prints the versions of the program and its libraries, which must be the same for all steps. */
@@ -37,8 +37,8 @@ void job_program(char *text, size_t size);
 int job_film_read(JobFilm *film, const char *path, int argc, char **argv);
 
 /* Opens equalizer, input and writer. Sets film->writer_options, except `whole` and `whole_opaque`,
- * which the caller may have set. `take` gets the encoded packets, as in WriterOptions; NULL: they
- * are written to the output. */
+ * which the caller may set before. `take` gets the encoded packets, as in WriterOptions; NULL: the
+ * writer writes them to the output. */
 int job_film_open(JobFilm *film, int (*take)(void *opaque, const AVPacket *, MediaError *error),
                   void *opaque);
 
@@ -64,8 +64,8 @@ void job_film_close(JobFilm *film);
 /* Each step reads the files of earlier steps, and writes a complete result or nothing. Steps return
  * 0 or a fault, which is also in film->error. */
 
-/* Plans the film of film->options, or continues a plan that exists. With --no-measure it only lists
- * the parts. */
+/* Makes the plan of a film with film->options, or continues an existing plan. With --no-measure,
+ * only lists the parts. */
 int job_step_plan(JobFilm *film);
 
 /* Measures a listed part. */
@@ -77,8 +77,8 @@ int job_step_finish(JobFilm *film);
 /* Encodes a part. */
 int job_step_segment(JobFilm *film, int part);
 
-/* Joins the parts. Unless film->local, first checks if the output is already complete, and finally
- * removes the folder. *code: EXIT_DONE, EXIT_DAMAGED, or EXIT_OUTPUT if the statistics failed. */
+/* Joins the parts. Without film->local, skips this if the output is complete, and removes the job's
+ * folder afterwards. *code: EXIT_DONE, EXIT_DAMAGED, or EXIT_OUTPUT if the statistics failed. */
 int job_step_join(JobFilm *film, int *code);
 
 #endif

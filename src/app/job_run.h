@@ -11,14 +11,14 @@
 /* `stop`: see headless_run(). Returns the exit code. */
 int job_run(const Options *options, atomic_int *stop);
 
-/* The number of encoders to run at once: the number of --jobs, or as many as keep all cores busy,
+/* The number of encoders to run at once: --jobs or, if not given, as many as keep all cores busy,
  * but at least one for each GPU of --devices. `rows`: height of the pictures; 0: unknown. */
 int job_run_at_a_time(const Options *options, int rows);
 
 /* The GPU that --devices gives to process number `slot`; without --devices, the GPU of --device. */
 int job_run_device(const Options *options, int slot);
 
-/* The commands, recognized only as the first argument; NULL at the end. */
+/* The commands, which must be the first argument; NULL at the end. */
 extern const char *const job_commands[];
 
 /* True if the first argument is a command. */

@@ -16,7 +16,7 @@ typedef enum ProgressStyle {
 /* Progress in memory shared with another process. Initialize with {0}. */
 typedef struct ProgressShare {
     atomic_llong frames, time_us; /* finished video */
-    atomic_int done;              /* finished share, in 1/PROGRESS_WHOLE */
+    atomic_int done;              /* finished share of the run, in 1/PROGRESS_WHOLE */
 } ProgressShare;
 
 #define PROGRESS_WHOLE 100000
@@ -29,10 +29,10 @@ typedef struct Progress {
     /* Updated by the run. */
     int64_t frame; /* frames sent to the encoder */
     int64_t held;  /* frames in the encoder */
-    double time;   /* seconds of video of `frame` frames */
+    double time;   /* duration of `frame` frames, in seconds */
     int64_t bytes; /* written; -1: unknown */
 
-    bool has_share;        /* use `finished`, not the share of frames or time */
+    bool has_share;        /* `finished` is used, not the share of frames or time */
     double finished;       /* 0..1 */
     int files, files_done; /* for several files at once, else 0 */
 

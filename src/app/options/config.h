@@ -5,9 +5,9 @@
 #include "app/options/options.h"
 
 /*
- * Applies the settings file at `path`; if NULL, $XDG_CONFIG_HOME/lumeq/config or
- * ~/.config/lumeq/config if it exists. `options` keeps the path and the file's text. Returns 0, or
- * -1 with one sentence in `text` that names the file and a wrong line.
+ * Applies the settings file at `path`. NULL: $XDG_CONFIG_HOME/lumeq/config or
+ * ~/.config/lumeq/config, if the file exists. `options` keeps the path and the file's text. Returns
+ * 0, or -1 with one sentence in `text` that names the file and a wrong line.
  */
 int config_read(Options *options, const char *path, char *text, size_t text_size);
 

@@ -6,13 +6,13 @@
 
 #include "app/options/option_table.h"
 
-/* Calls `take` with "--name=value" for each option of a plan whose value is neither set by the
- * profile nor the default. Returns 0, a negative value of `take`, or -1: a value is too long. */
+/* Calls `take` with "--name=value" for each option of a plan that differs from the default, as
+ * changed by the profile. Returns 0, a negative value of `take`, or -1: a value is too long. */
 int option_arguments(const Options *options, int (*take)(void *opaque, const char *argument),
                      void *opaque);
 
-/* Returns an option's value in the syntax of the command line; it may be printed into `text`.
- * `field` points to the option's field. Not for OPTION_HELP and OPTION_LIST. */
+/* Returns an option's value in the syntax of the command line; it may lie in `text`. `field` points
+ * to the option's field. Not for OPTION_HELP and OPTION_LIST. */
 const char *option_value_text(const Option *option, const void *field, char *text, size_t size);
 
 /* Prints what set the option with this name: "--mode haze", or "--profile fog" if the profile has

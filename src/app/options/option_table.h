@@ -38,7 +38,7 @@ enum {
     OPTION_COMMON = 1,    /* is in the short help */
     OPTION_ONCE = 2,      /* describes a single run: refused in a settings file */
     OPTION_WINDOW = 4,    /* is for the window: refused for a film in parts */
-    OPTION_UNPLANNED = 8, /* is not in a job's plan, like OPTION_WINDOW and OPTION_MACHINE */
+    OPTION_UNPLANNED = 8, /* is not in a job's plan; nor are OPTION_WINDOW and OPTION_MACHINE */
     OPTION_MACHINE = 16,  /* is about the machine or messages; may differ between steps of a job */
 };
 
@@ -65,10 +65,10 @@ const Option *option_find(const char *name, size_t n);
 /* Finds the option with this letter; NULL if unknown. */
 const Option *option_find_letter(char letter);
 
-/* True if the option is on the command line: `given` is indexed like the table. */
+/* True if the option is on the command line. `given`: Options.given. */
 bool option_is_given(const unsigned char *given, const char *name);
 
-/* Finds the option with this name or the most similar one; NULL if none is similar. */
+/* Finds the option with this name or the most similar name; NULL if no name is similar. */
 const Option *option_nearest(const char *name, size_t n);
 
 /* Returns the number of wrong letters in `typed` (`n` bytes), or NOT_SIMILAR if it is no typo or

@@ -4,7 +4,7 @@
 
 #include "app/options/option_table.h"
 
-/* Where to print the sentence that says what is wrong. */
+/* Where to print a sentence about a wrong value. */
 typedef struct Refusal {
     char *text;
     size_t size;

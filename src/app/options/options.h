@@ -11,7 +11,7 @@
 
 #define MAX_ENCODER_OPTIONS 64 /* maximum number of uses of --vopt */
 
-/* The strength of LUMEQ_STRENGTH_AUTO where nothing is lifted. */
+/* The strength of LUMEQ_STRENGTH_AUTO in modes other than global. */
 #define OPTIONS_USUAL_STRENGTH 0.8
 
 /* Maximum number of rows of option_table. */
@@ -62,7 +62,7 @@ typedef struct Options {
     const char *input;
     const char **inputs; /* all INPUTs, beginning with `input`; Options owns the array */
     int input_count;
-    const char *output;  /* may be output_folder */
+    const char *output;  /* may point to output_folder */
     char *output_folder; /* owned: OUTPUT and a slash, if OUTPUT is a folder that exists; or NULL */
     int null_output, overwrite, overlay;
     double segment_time; /* seconds of each segment; 0: no segments */
@@ -103,8 +103,8 @@ typedef struct Options {
     int sandbox; /* an OptionsSwitch; ON: fail if the kernel cannot limit the run fully */
     const char *password_file;
     double network_timeout, open_timeout;
-    int reconnect, no_reconnect; /* `reconnect`: -1: only live streams */
-    int piece; /* not 0: continues a recording after the camera came back with another format */
+    int reconnect, no_reconnect; /* `reconnect` -1: only for live streams */
+    int piece; /* file number from 2 in a recording whose camera changed its format; else 0 */
 
     int64_t video_track, audio_track, sub_track; /* each kind counts from 0 */
     int no_subs, no_chapters, no_metadata;
