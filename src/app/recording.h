@@ -1,5 +1,5 @@
-/* Records the video of a window, started by options or a key, and records a camera without a
- * window. Not thread-safe unless noted. */
+/* Records a window's video while it is shown, and a camera's video without a window. Not
+ * thread-safe unless noted. */
 #ifndef LUMEQ_APP_RECORDING_H
 #define LUMEQ_APP_RECORDING_H
 
@@ -17,7 +17,7 @@ typedef struct WindowRecording {
     const atomic_int *stop;
     const Source *source; /* what the writer records */
     int open;
-    int64_t ticked;       /* when the writer last got an empty frame, which makes it write sound */
+    int64_t ticked;       /* time of the last empty frame, which makes the writer write sound */
     pthread_mutex_t lock; /* protects the following members */
     Recorder *writer;     /* NULL: no recording runs or is being completed */
     int ending;           /* the writer is completing its file */
@@ -36,8 +36,8 @@ int window_recording_start(WindowRecording *recording, const Source *source, Med
 /* True if equalized frames are being recorded. Thread-safe. */
 int window_recording_takes_frames(WindowRecording *recording);
 
-/* Records an equalized frame. Takes a reference of its own. Does nothing with --record-raw, or
- * while nothing is recorded. Thread-safe. */
+/* Records an equalized frame, and takes a reference of its own. Does nothing with --record-raw or
+ * if no recording runs. Thread-safe. */
 void window_recording_frame(WindowRecording *recording, const AVFrame *frame,
                             const LumeqFrameStats *stats);
 
@@ -48,14 +48,14 @@ void window_recording_packet(void *recording, const AVPacket *packet);
 void window_recording_toggle(WindowRecording *recording, const Source *source, char *text,
                              size_t size);
 
-/* Sets *to for player_set_status(). Completes a recording whose thread has ended. */
+/* Sets *to for player_set_status(). Once the file is complete, prints the result. */
 void window_recording_follow(WindowRecording *recording, PlayerRecording *to);
 
-/* Starts to complete the recording. Returns true once it is complete and no longer needs the
- * source. Until then, call window_recording_follow(), which completes it, and try again. */
+/* Ends the recording without waiting for its file. Returns true if the source is no longer needed;
+ * otherwise call window_recording_follow(), and try again. */
 int window_recording_release(WindowRecording *recording);
 
-/* Completes the recording, as NAME.partial.EXT if `partial`, waits for it and prints the result.
+/* Ends the recording, waits for its file (NAME.partial.EXT if `partial`) and prints the result.
  * Returns 0, or the fault of the first recording that failed. */
 int window_recording_end(WindowRecording *recording, int partial);
 
@@ -63,7 +63,7 @@ int window_recording_end(WindowRecording *recording, int partial);
 void window_recording_close(WindowRecording *recording);
 
 /* Runs a camera without a window. If the camera comes back with another size, format or rate, the
- * recording continues in another file, "talk-2.mkv". Returns like headless_run(). */
+ * recording continues in another file, such as "talk-2.mkv". Returns like headless_run(). */
 int recording_camera_run(const Options *options, atomic_int *stop);
 
 #endif

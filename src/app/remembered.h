@@ -1,4 +1,4 @@
-/* --remember: stores the window's changed settings, size and volume, and the position in each file,
+/* --remember: stores the window's size and volume, changed settings, and the position in each file,
  * for the next run. Not thread-safe; several processes may use the file at once. */
 #ifndef LUMEQ_APP_REMEMBERED_H
 #define LUMEQ_APP_REMEMBERED_H
@@ -9,25 +9,25 @@
 
 typedef struct Remembered Remembered;
 
-/* Reads the state; ignores a damaged or foreign file. Returns NULL, after a warning, if out of
- * memory or without a home folder. */
+/* Reads the state; ignores a damaged or foreign file. If out of memory or without a home folder,
+ * warns and returns NULL. */
 Remembered *remembered_open(void);
 
-/* Restores settings that the command line does not give; with --reference, none. */
+/* Restores settings that the command line does not set. Does nothing with --reference. */
 void remembered_apply(const Remembered *remembered, WindowSettings *settings);
 
-/* The window's volume and size; -1 and 0 x 0: not stored. The caller may change them. */
+/* The window's volume (-1: not stored) and size (0 x 0: not stored). The caller may change both. */
 typedef struct RememberedWindow {
     int volume, width, height;
 } RememberedWindow;
 
 RememberedWindow *remembered_window(Remembered *remembered);
 
-/* The position of this file in microseconds; -1 if unknown or if the file has changed. */
+/* The stored position of a file in microseconds; -1: unknown, or the file has changed. */
 int64_t remembered_position(const Remembered *remembered, const char *path,
                             const struct stat *file);
 
-/* Stores the position of a file; -1: start from the beginning next time. */
+/* Stores the position of a file; -1: the next run starts at the beginning. */
 void remembered_leave(Remembered *remembered, const char *path, const struct stat *file,
                       int64_t position);
 

@@ -17,10 +17,10 @@ typedef struct RunReport RunReport;
 int run_report_open(RunReport **report, const Options *options, const struct stat *input,
                     const atomic_int *stop, MediaError *error);
 
-/* A sink that reads frames; add it before sinks that draw on them. */
+/* A sink that adds frames to the report. Add it before sinks that draw on the frames. */
 Sink run_report_sink(RunReport *report);
 
-/* Writes the file after the last frame. Prints failures. */
+/* Writes the file; call it after the last frame. Prints failures. */
 void run_report_write(RunReport *report, int partial);
 
 /* Renames the temporary file to its final name, which is NAME.partial.EXT if `partial`. Does

@@ -10,16 +10,16 @@
 
 /* ---- figures of frames ---- */
 
-/* Mean absolute difference of brightness (MABD) between neighbouring frames, without cuts, in 8-bit
- * codes: a measure of flicker. */
+/* A measure of flicker: the mean absolute difference of brightness (MABD) between neighbouring
+ * frames, in 8-bit codes. Excludes cuts. */
 typedef struct Pumping {
-    double last_in, last_out; /* means of the previous frame */
+    double last_in, last_out; /* mean brightness of the previous frame */
     double sum_in, sum_out;
     int started;
     int64_t count; /* number of differences in each sum */
 } Pumping;
 
-/* Set `params`, and the `options` that they were made from. The rest is 0. */
+/* Set `params` and the `options` that they come from; initialize the rest with 0. */
 typedef struct RunFigures {
     const LumeqParams *params;
     const Options *options;
@@ -30,17 +30,17 @@ typedef struct RunFigures {
     int64_t filtered;  /* frames that the noise filter changed */
 } RunFigures;
 
-/* A sink that counts frames, and describes frames that have histograms. Add it before sinks that
- * show the description. */
+/* A sink that collects the figures, and sets Frame.words for frames that have histograms. Add it
+ * before sinks that show these words. */
 Sink figures_sink(RunFigures *figures);
 
-/* Prints figures with -v. With lookahead (`planned`), prints flicker with -v or --deflicker. */
+/* Prints the noise gain with -v; with lookahead (`planned`), flicker with -v or --deflicker. */
 void figures_say_details(const RunFigures *figures, int planned);
 
 /* ---- losses ---- */
 
-/* Frames of a camera that were dropped while earlier ones waited to be written. Initialize with
- * {0}. */
+/* Counts the frames of a camera that were dropped while earlier frames waited to be written.
+ * Initialize with {0}. */
 typedef struct Missed {
     int64_t frames;
     int64_t last_us; /* the camera's time of the previous frame */
@@ -51,7 +51,7 @@ typedef struct Missed {
 /* Call after each frame of a camera, with its time in AV_TIME_BASE units. */
 void losses_count_missed(Missed *missed, const Source *source, int64_t time_us);
 
-/* Warns if frames were dropped. `why` completes "while others waited to be", such as "encoded". */
+/* Warns if frames were dropped "while others waited to be" `why`, for example "encoded". */
 void losses_say_missed(const Missed *missed, const char *why);
 
 /* Logs with -v how many frames the camera's driver lost. */
@@ -65,8 +65,8 @@ int losses_camera_gone(const Source *source, int64_t frames, const Options *opti
 /* True if the source is a camera that came back with another size, format or rate. */
 int losses_camera_changed(const Source *source);
 
-/* Prints what the video (`damage`, or "") and other tracks lost. Returns EXIT_DAMAGED, or EXIT_DONE
- * if they lost nothing. `writer` may be NULL. */
+/* Prints the losses of the video (`damage`: a text or "") and of other tracks. Returns EXIT_DONE if
+ * nothing was lost, else EXIT_DAMAGED. `writer` may be NULL. */
 int losses_say_damage(const char *damage, const Writer *writer);
 
 /* Appends the losses of other tracks to a text. `writer` may be NULL. */

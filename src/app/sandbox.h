@@ -19,25 +19,25 @@ typedef enum SandboxKind {
 /* The kernel's version of Landlock; 0: missing. */
 int sandbox_landlock(void);
 
-/* True if the kernel can filter system calls, and lumeq knows those of this processor. */
+/* True if the kernel can filter system calls, and lumeq knows this processor's system calls. */
 bool sandbox_can_filter(void);
 
 /* A sentence about what this kernel lacks for the sandbox, or NULL. */
 const char *sandbox_lack(void);
 
-/* Returns 1 if a run with these options should get a sandbox, else 0. If the run gets no sandbox or
- * only a part, prints the reason once; child processes do not repeat it. MEDIA_USAGE: the kernel
+/* Returns 1 if a run with these options should get a sandbox, else 0. If the sandbox is missing or
+ * incomplete, prints the reason once; child processes do not repeat it. MEDIA_USAGE: the kernel
  * lacks what --sandbox on needs. */
 int sandbox_say(const Options *options, MediaError *error);
 
-/* Gives up the rights for good. Call before the first thread, and before a driver is loaded. Closes
+/* Gives up the rights for good. Call it before threads start or a driver is loaded. Closes
  * inherited files that no option names. MEDIA_USAGE: the kernel refuses --sandbox on. */
 int sandbox_enter(const Options *options, SandboxKind kind, MediaError *error);
 
-/* A hint for an encoder that cannot be opened, if that may be due to the sandbox; else NULL. */
+/* If the sandbox may be why an encoder cannot be opened, returns a hint; else NULL. */
 const char *sandbox_hint(const Options *options);
 
-/* Gives up system calls that no player needs, unless --sandbox off. */
+/* Gives up system calls that no player needs; does nothing with --sandbox off. */
 void sandbox_enter_window(const Options *options);
 
 #endif

@@ -1,4 +1,4 @@
-/* Turns options into what a run opens: parameters, sources, writers and their options. */
+/* Turns the program's options into parameters, sources, writers and their options. */
 #ifndef LUMEQ_APP_SETUP_H
 #define LUMEQ_APP_SETUP_H
 
@@ -14,8 +14,8 @@
 
 /* ---- parameters ---- */
 
-/* Sets the parameters, and all of `input` except `ahead`. Prints choices that depend on the input.
- * `writer` is NULL if nothing is written. MEDIA_USAGE: the options do not suit the input. */
+/* Sets the parameters, and all members of `input` except `ahead`. Prints choices that depend on the
+ * input. `writer` is NULL if nothing is written. MEDIA_USAGE: the options do not suit the input. */
 int setup_params(LumeqParams *params, OptionsInput *input, const Options *options,
                  const Source *source, const Writer *writer, MediaError *error);
 
@@ -23,7 +23,7 @@ int setup_params(LumeqParams *params, OptionsInput *input, const Options *option
  * counts as SDR video. */
 CodeRange setup_codes(const Options *options, const Source *source);
 
-/* Reads a file to find the codes that it uses, if `codes` depends on them. MEDIA_INPUT. */
+/* If a file's gray may have to be stretched, reads the file to find its codes. MEDIA_INPUT. */
 int setup_survey_codes(CodeRange *codes, const Options *options, const Source *source,
                        const atomic_int *stop, MediaError *error);
 
@@ -31,11 +31,11 @@ bool is_auto10(const Options *options);
 
 typedef struct FramesSeen {
     int64_t frames;   /* frames that the lookahead saw in the first seconds; 0: no lookahead */
-    int64_t filtered; /* frames among them that the noise filter works on */
+    int64_t filtered; /* how many of them the noise filter changes */
 } FramesSeen;
 
-/* Returns the depth to which 8-bit frames are converted before equalizing, or 0 to keep
- * theirs, and logs the reason. `writer` is NULL if nothing is written. */
+/* Returns the depth to which 8-bit frames are converted before equalizing, or 0 if they keep their
+ * depth. Logs the reason. `writer` is NULL if nothing is written. */
 int choose_output_depth(const Options *options, const LumeqParams *params, const Writer *writer,
                         const Source *source, FramesSeen seen);
 
@@ -47,8 +47,8 @@ int choose_output_depth(const Options *options, const LumeqParams *params, const
 int setup_source(Source **source, const Options *options, const char *path, struct SharedPipe *pipe,
                  const atomic_int *stop, MediaError *error);
 
-/* Opens INPUT once more or, if `pipe` is not NULL, its side 1. Prints nothing. If `like` is not
- * NULL, skips the streams that `like` skips, so that both sources see the same packets. */
+/* Opens INPUT a second time or, if `pipe` is not NULL, the pipe's side 1. Prints nothing. If `like`
+ * is not NULL, skips the streams that `like` skips, so that both sources see the same packets. */
 int setup_source_again(Source **source, const Options *options, struct SharedPipe *pipe,
                        const Source *like, const atomic_int *stop, MediaError *error);
 
@@ -59,8 +59,8 @@ int setup_start_opening(SourceOpening **opening, const Options *options, const c
 /* True if a file must be read in real time, because another program may watch the output live. */
 bool setup_is_paced(const Options *options, const Source *source);
 
-/* Options of the input, and those of its decoder that engine_decoder() does not set. `writer` is
- * NULL if nothing is written. */
+/* Options of the input; engine_decoder() sets further options of its decoder. `writer` is NULL if
+ * nothing is written. */
 InputOptions setup_video(const Options *options, const Writer *writer);
 
 /* ---- the output ---- */

@@ -40,7 +40,7 @@ void stats_write(StatsFile *file, const StatsRow *row);
 /* A sink that writes a row for each frame. Add it after the sinks whose time it measures. */
 Sink stats_sink(StatsFile *file);
 
-/* Appends the rows of the file at `path`, the statistics of a part of the film. MEDIA_INPUT. */
+/* Appends the rows of the file at `path`, which describes a part of the film. MEDIA_INPUT. */
 int stats_append(StatsFile *file, const char *path, MediaError *error);
 
 /* Flushes after the last row. */

@@ -10,8 +10,8 @@
 #include "app/progress.h"
 #include "media/process.h"
 
-/* A task's process sends this when it ends. Do not trust it: hostile media may have taken over that
- * process. The pool only ensures that texts are terminated and that numbers are within limits. */
+/* A task's process sends this when it ends. Do not trust it: hostile media may control the process.
+ * The pool only ensures that texts are terminated and that numbers are within limits. */
 typedef struct TaskAnswer {
     int64_t frames;
     double seconds;    /* of video */
@@ -30,15 +30,15 @@ typedef struct TaskPool {
     int jobs; /* maximum number of tasks at a time */
     /* Returns the number of the next task; -1: none is left. */
     int (*next)(void *opaque);
-    /* Does a task in its process. Returns the exit code. `slot`: 0..jobs - 1. */
+    /* Called in a child process: does a task. Returns the exit code. `slot`: 0..jobs - 1. */
     int (*run)(void *opaque, int task, int slot, ProgressShare *share, TaskAnswer *answer);
     /* Called when a task has ended. `code`: what run() returned; -1: its process failed. If this
      * returns false, no more tasks start, and the running ones get SIGTERM. */
     bool (*end)(void *opaque, int task, int code, const TaskAnswer *answer);
-    /* Called several times a second. See task_pool_progress(). */
+    /* Called several times a second; may call task_pool_progress(). */
     void (*look)(void *opaque);
     void *opaque;
-    const atomic_int *stop; /* not 0: same as end() returning false */
+    const atomic_int *stop; /* not 0: same effect as if end() returned false */
 
     TaskSlot *slots;
     ProgressShare *shares; /* by slot, in memory shared with the processes */

@@ -28,7 +28,7 @@ typedef enum SayPaint {
     PAINTS,
 } SayPaint;
 
-/* Call these two while no other thread runs. */
+/* Call them only while no other thread runs. */
 void say_set_verbosity(Verbosity verbosity);
 void say_set_color(SayColor color);
 
@@ -51,7 +51,7 @@ void say_error(const char *line);  /* SAY_ERRORS */
  * standard error stays blocked. Async-signal-safe. */
 void say_in_signal(const char *before, const char *name, const char *after);
 
-/* Collects messages in `text`, one per line, instead of printing them. */
+/* From now on, collects messages in `text`, one per line, instead of printing them. */
 void say_collect(char *text, size_t size);
 
 /* Call if another process shows the line at the bottom: messages then overwrite that line. */

@@ -32,17 +32,17 @@ typedef struct VirtualCamera VirtualCamera;
 int virtual_camera_open(VirtualCamera **camera, const Options *options, atomic_int *stop,
                         MediaError *error);
 
-/* Starts to repeat pictures at the source's frame rate. `watch`: also report when a source camera
- * disappears and returns. With `watch` or virtual_camera_sink(), the source must outlive the
- * virtual camera. MEDIA_USAGE: the source is the same device; MEDIA_INPUT. */
+/* Starts to repeat pictures at the source's frame rate. `watch`: if the source is a camera, also
+ * reports when it disappears or returns. With `watch` or virtual_camera_sink(), the source must
+ * outlive the virtual camera. MEDIA_USAGE: the source is the same device; MEDIA_INPUT. */
 int virtual_camera_start(VirtualCamera *camera, const Source *source, int watch, MediaError *error);
 
-/* Writes a picture. The first one sets size and format; other sizes are scaled. `captured_at`: time
- * of capture by the clock of av_gettime_relative(), or AV_NOPTS_VALUE. Thread-safe. */
+/* Writes a picture. The first picture sets size and format; later pictures are scaled to this size.
+ * `captured_at`: by the clock of av_gettime_relative(), or AV_NOPTS_VALUE. Thread-safe. */
 void virtual_camera_frame(VirtualCamera *camera, const AVFrame *frame, int64_t captured_at);
 
-/* Shows the frames of a run: live ones at once, others in real time. Fails like
- * virtual_camera_check(). */
+/* A sink that shows the frames of a run: live frames at once, frames of a file in real time. Fails
+ * like virtual_camera_check(). */
 Sink virtual_camera_sink(VirtualCamera *camera);
 
 /* True if nobody watches and the last new picture is less than a second old. Thread-safe. */

@@ -8,8 +8,8 @@
 
 /* Strings belong to the options that window_settings_open() got. */
 typedef struct WindowSettings {
-    Options usual, now;
-    LumeqMode on; /* mode that the on/off key restores */
+    Options usual, now; /* `usual`: at the start */
+    LumeqMode on;       /* mode that the on/off key restores */
     OptionsInput input;
 } WindowSettings;
 
@@ -22,11 +22,11 @@ void window_settings_next(WindowSettings *settings, OptionsInput input);
 const char *window_settings_option(PlayerSetting setting);
 
 /* Prints the value in the option's syntax. Returns true if the user changed it. PLAYER_METER: true
- * only for a change to `centre`, since drawn parts suit only one input. */
+ * only for a change to `centre`, because a part that the user drew suits only one input. */
 int window_settings_get(const WindowSettings *settings, PlayerSetting setting, char *text,
                         size_t size);
 
-/* Sets a setting to a value in the option's syntax. Ignores wrong values. */
+/* Sets a setting to a value in the option's syntax. Ignores invalid values. */
 void window_settings_put(WindowSettings *settings, PlayerSetting setting, const char *value,
                          const Refusal *refusal);
 

@@ -1,5 +1,5 @@
-/* Key w: another process writes the played file with the current settings, as the command line
- * would. Not thread-safe. */
+/* Key w: another process equalizes the played file with the current settings, and writes a copy.
+ * Not thread-safe. */
 #ifndef LUMEQ_APP_WINDOW_WRITING_H
 #define LUMEQ_APP_WINDOW_WRITING_H
 
@@ -20,11 +20,11 @@ typedef struct WindowWriting {
 void window_writing_start(WindowWriting *writing, const Options *options, const char *path,
                           const Source *source, char *text, size_t size);
 
-/* Reads the process's output and reports the progress. Call once per turn of the window's loop. */
+/* Reads the process's output and sets *to. Call it once per iteration of the window's loop. */
 void window_writing_follow(WindowWriting *writing, PlayerWriting *to);
 
-/* Returns the equivalent command line, quoted for a shell; free it with free(). Returns NULL, with
- * `text`, on failure. */
+/* Returns the equivalent command line, quoted for a shell; free it with free(). On failure, returns
+ * NULL and sets `text`. */
 char *window_writing_command(const Options *options, const char *path, const Source *source,
                              char *text, size_t size);
 
