@@ -2,7 +2,7 @@
  * The interface between the public functions and the backends that compute.
  *
  * The public functions (equalizer.c, context.c) check every argument, keep frames in order and turn
- * parameters and timestamps into a CurveParams. Backends rely on that.
+ * parameters and timestamps into a CurveParams. Backends do not check them again.
  */
 #ifndef LUMEQ_BACKEND_H
 #define LUMEQ_BACKEND_H
@@ -16,8 +16,8 @@
 #include "equalizer/tiles.h"
 #include "lumeq/lumeq.h"
 
-/* Number of frames, or batches, in flight on a GPU: two are measured while one is written and one
- * is received. */
+/* Number of batches of frames in flight on a GPU: two batches are measured while one is written and
+ * one is received. */
 #define LUMEQ_FLIGHTS 4
 
 static inline int lumeq_planes(const LumeqImage *image)
@@ -96,7 +96,7 @@ static inline size_t lumeq_result_size(uint32_t bins)
 typedef struct MeasureShape {
     int32_t width, height, depth, shift, range;
     int32_t bins;
-    int32_t tiles_x, tiles_y; /* of the counted grid; 0: no tiles */
+    int32_t tiles_x, tiles_y; /* number of tiles; 0: tiles are not counted */
     int32_t reference;        /* the grid is OpenCV's, with padded tiles */
     LumeqRect meter;          /* as in CurveParams */
 } MeasureShape;
@@ -106,29 +106,27 @@ typedef struct LumeqCounts {
     uint64_t *cells;                 /* sums of codes, cells row by row: [MEASURE_CELLS] */
     uint8_t *lit[BARS_DIRECTIONS];   /* lit samples by column and row (bars.h): [width], [height] */
     HazeCell *haze;                  /* [MEASURE_CELLS] */
-    NoiseProfile *noise;             /* empty without a previous frame */
+    NoiseProfile *noise;             /* zero without a previous frame */
     uint32_t (*tiles)[TILE_CELLS];   /* histogram of each tile; NULL: no tiles */
-    uint32_t (*padding)[TILE_CELLS]; /* histogram of each tile's padding, in the reference;
-                                      * otherwise NULL */
-    TileSums *sums; /* for a reference frame, LumeqBackend.land sets these instead of `tiles` and
-                     * `padding` */
+    uint32_t (*padding)[TILE_CELLS]; /* histogram of each tile's padding; NULL: no padding */
+    TileSums *sums; /* set instead of `tiles` and `padding` if LumeqFlight.reference is set */
 } LumeqCounts;
 
-/* A frame to measure. Backends copy the struct; planes stay valid until the work is finished. */
+/* A frame to measure. Backends copy the struct; the planes must stay valid until the work ends. */
 typedef struct LumeqMeasureJob {
-    LumeqImage in, previous; /* previous: the noise reference; plane[0] NULL: none */
+    LumeqImage in, previous; /* `previous`: to measure noise; plane[0] NULL: none */
     MeasureShape shape;      /* of the counts */
-    CurveParams curve; /* measuring uses sample format, bins and meter; a reference frame in flight
-                        * uses everything */
-    BarsParams bars;   /* sample format; `ignore`: do not count the profile */
-    int clahe;         /* the mode is CLAHE, and `grid` is set */
-    int chroma;        /* measure chroma, for the colour of haze */
+    CurveParams curve;       /* counting uses the sample format, bins and meter; the rest is for
+                              * LumeqFlight.reference */
+    BarsParams bars;         /* with bars.ignore, the profile (bars.h) is not counted */
+    int clahe;               /* the mode is CLAHE, and `grid` is set */
+    int chroma;              /* measure chroma, for the colour of haze */
     TileGrid grid;
     LumeqCounts counts;    /* output, in any host memory; `cells` is NULL if not wanted */
     const LumeqSync *sync; /* NULL: none */
 } LumeqMeasureJob;
 
-/* A frame in flight: its pictures stay on the GPU from `begin` to `leave`. */
+/* A frame in flight. Its pictures stay on the GPU from LumeqBackend.begin to LumeqBackend.leave. */
 typedef struct LumeqFlight {
     LumeqImage out;
     int write;          /* number of planes to write: 0, 1 or all of out's */
@@ -151,11 +149,11 @@ typedef struct LumeqApplyJob {
     const TileGrid *grid;     /* with clahe */
     const TileTables *tables; /* with clahe; nodes of the grid's tiles */
     const LumeqSync *sync;
-    void *flight; /* `pending` of the frame in flight; NULL: none */
+    void *flight; /* `pending` of this frame if it is in flight; else NULL */
 } LumeqApplyJob;
 
-/* A conversion of colours: from `in` to the planes or, if out.data is not NULL, from the planes to
- * `out`, which gets the fourth channel of `in`. */
+/* A conversion of colours. If out.data is NULL, `in` is converted to the planes. Otherwise the
+ * planes are converted to `out`, and the fourth channel, if any, is copied from `in` to `out`. */
 typedef struct LumeqPixelsJob {
     LumeqPixels in, out;
     LumeqImage planes;
@@ -163,8 +161,8 @@ typedef struct LumeqPixelsJob {
 
 #define LUMEQ_BARS 4
 
-/* Finds the bars around the active picture of a frame of this size, and returns their number. Bars
- * above and below span the frame's width. */
+/* Finds the bars around the active picture `a` of a frame, and returns their number. Bars above and
+ * below the picture span the frame's width. */
 static inline int lumeq_find_bars(const LumeqRect *a, int width, int height,
                                   LumeqRect bars[LUMEQ_BARS])
 {
@@ -188,30 +186,30 @@ typedef struct LumeqBackend {
     size_t priv_size;
 
     /* `priv` is zeroed memory of priv_size bytes. On success, `text` gets the device's name. All
-     * functions but `reserve` set lumeq_error_text() if they return an error other than AGAIN. */
+     * functions except `reserve` set lumeq_error_text() with every error other than AGAIN. */
     int (*open)(void *priv, const LumeqConfig *config, char *text, size_t text_size);
     /*
-     * Single frames; any thread at any time. Without sync, `measure` and `apply` return when
-     * everything is done. With sync (only if there is alloc_device), `measure` does not wait for
-     * the counts and sets *pending. Then `measure_finish` writes to the counts passed to it, not to
-     * the job's; with wait == 0 it returns AGAIN if the GPU is still busy. After the error GPU, the
-     * device and everything pending are lost. After MEMORY, or ARGUMENT (a plane is not in the
-     * memory that the caller states), the job has not been started.
+     * Single frames; any thread at any time. Without sync, `measure` and `apply` return when the
+     * job is done. With sync (only if there is alloc_device), `measure` sets *pending without
+     * waiting for the counts. `measure_finish` stores the counts in its argument, not in the job.
+     * With wait == 0, it returns AGAIN while the GPU is busy. Error GPU: the device and all pending
+     * jobs are lost. Error MEMORY, or ARGUMENT (a plane is not in the memory that the caller
+     * states): the job has not been started.
      */
     int (*measure)(void *priv, const LumeqMeasureJob *job, void **pending);
     int (*measure_finish)(void *priv, void *pending, const LumeqCounts *counts, int wait);
     int (*apply)(void *priv, const LumeqApplyJob *job);
     /*
      * Frames in flight; one thread at a time. All NULL in a backend without a device. `place`
-     * checks a frame and allocates its memory. `begin` measures frames, together if they have the
-     * same shape. After measure_finish, `write` starts to write frames with their curves; `land`
-     * finishes a frame and sets its stage times. Reference frames land right after `begin`; only
-     * they have `counts`, which gets `hist` and `sums`. `leave` frees the memory of a frame. Call
-     * it in the order of frames, after the next frame (with this one as `before`) has landed.
+     * checks a frame and allocates its memory. `begin` starts to measure frames, together if they
+     * have the same shape. After measure_finish, `write` starts to write frames with their curves.
+     * `land` finishes a frame and sets its stage times. With LumeqFlight.reference, `land` follows
+     * `begin` directly, and sets `hist` and `sums` of `counts`; otherwise `counts` is NULL. `leave`
+     * frees a frame's memory. Frames leave in order, each after the next frame has landed.
      *
-     * Only `measure_finish`, `land` and copies of planes in pageable memory wait. A lost device
-     * that recovers does not write to planes in host memory, except for frames with sync. `place`
-     * has the errors listed above; after it, the only errors are AGAIN and GPU.
+     * Only `measure_finish`, `land` and copies of planes in pageable memory wait. A device may
+     * resume after it counts as lost. Even then, it writes to planes in host memory only for frames
+     * with sync. `place` has the errors listed above; later calls return only AGAIN and GPU.
      */
     int (*place)(void *priv, const LumeqMeasureJob *job, const LumeqFlight *flight, void **pending);
     int (*begin)(void *priv, void *const *pendings, int count);
@@ -219,7 +217,7 @@ typedef struct LumeqBackend {
     int (*land)(void *priv, void *pending, const LumeqCounts *counts, int wait,
                 double begin_us[LUMEQ_STAGES], double end_us[LUMEQ_STAGES]);
     void (*leave)(void *priv, void *pending);
-    /* Set in the CPU backend. priv NULL: converts in the calling thread alone. */
+    /* Set in the CPU backend. priv NULL: uses only the calling thread. */
     void (*convert)(void *priv, const LumeqPixelsJob *job);
     void *(*alloc_host)(void *priv, size_t size);
     void (*free_host)(void *priv, void *memory);
@@ -230,8 +228,8 @@ typedef struct LumeqBackend {
     int (*get_cuda)(void *priv, void **context, void **stream);
     /* lumeq_list_gpus(); set in the CUDA backend and its stub. */
     int (*list_gpus)(LumeqGpu *gpus, int count);
-    /* lumeq_memory_use() and lumeq_reserve_device(), with negative bytes for a release; set in the
-     * CUDA backend. Both NULL: there is no device. */
+    /* lumeq_memory_use() and lumeq_reserve_device(); set in the CUDA backend. Negative bytes
+     * release a reservation. Both NULL: there is no device. */
     void (*memory_use)(int device, LumeqMemoryUse *use);
     int (*reserve)(int device, int64_t bytes);
     void (*close)(void *priv); /* accepts a half-open state; waits for jobs in flight */

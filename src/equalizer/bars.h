@@ -1,9 +1,9 @@
 /*
- * Black bars at the edges of video frames (letterbox, pillarbox or both): the profile that every
- * backend counts, for C and CUDA, and the state of their detection (rule/bars.c).
+ * Black bars at the edges of video frames (letterbox, pillarbox or both). Backends count a profile
+ * of each frame; rule/bars.c detects bars from it. For C and CUDA.
  *
- * A profile has the number of lit (not black) samples in each row and column, counted in a subset
- * of the frame's samples.
+ * A profile is the number of lit (not black) samples in each row and in each column. Only a subset
+ * of the frame's samples is counted.
  */
 #ifndef LUMEQ_BARS_H
 #define LUMEQ_BARS_H
@@ -13,15 +13,15 @@
 #include "equalizer/samples.h"
 #include "lumeq/lumeq.h"
 
-/* A row's profile counts all samples or, in wide frames, BARS_BLOCKS evenly spaced blocks. */
+/* In each row, all samples are counted or, in wide frames, BARS_BLOCKS evenly spaced blocks. */
 #define BARS_BLOCK 16
 #define BARS_BLOCKS 15
 #define BARS_ROW_SAMPLES (BARS_BLOCK * BARS_BLOCKS)
 
-/* The profile of a column counts every n-th row: about this many samples, at most 255. */
+/* In each column, about this many evenly spaced samples are counted, at most 255. */
 #define BARS_COLUMN_SAMPLES 128
 
-#define BARS_BLACK_MARGIN 8 /* in codes of 8 bits: compression noise in bars is less */
+#define BARS_BLACK_MARGIN 8 /* in codes of 8 bits; more than compression noise in bars */
 
 #define BARS_ALIGNMENT 4 /* a multiple of any chroma subsampling */
 
@@ -39,7 +39,7 @@ typedef struct BarsPair {
 typedef struct BarsState {
     int32_t width, height, depth, range;
     BarsPair pair[BARS_DIRECTIONS];
-    LumeqRect active; /* the picture; its edges are multiples of 4, or the frame's own */
+    LumeqRect active; /* the picture; its edges are multiples of 4, or edges of the frame */
     uint32_t area;    /* number of samples in bars */
     int32_t grew;     /* the bars grew with this frame */
 } BarsState;
@@ -82,20 +82,20 @@ CURVE_INLINE int bars_one_in(int size, int wanted)
     return (size / wanted) | 1;
 }
 
-/* The step between the rows that the profile of columns counts. */
+/* The step between the rows in which columns are counted. */
 CURVE_INLINE int bars_row_step(int height)
 {
     return bars_one_in(height, BARS_COLUMN_SAMPLES);
 }
 
-/* The first row that the profile of columns counts. */
+/* The first row in which columns are counted. */
 CURVE_INLINE int bars_first_row(int height)
 {
     return bars_row_step(height) / 2;
 }
 
-/* The next state, from the history and the frame's profile: `lit` samples by column and by row
- * (NULL if bars are ignored). */
+/* Returns the next state. `before`: the history. `lit`: the frame's profile, by column and by row;
+ * NULL if bars are ignored. */
 BarsState bars_update(const BarsParams *p, const BarsState *before,
                       uint8_t *const lit[BARS_DIRECTIONS]);
 

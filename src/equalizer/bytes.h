@@ -1,6 +1,6 @@
 /*
- * Serialization: little-endian bytes that begin with four letters and a version and end with a
- * CRC-32 of everything before it.
+ * Serialization to little-endian bytes: four letters, a version, the values, and a CRC-32 of
+ * everything before it.
  */
 #ifndef LUMEQ_BYTES_H
 #define LUMEQ_BYTES_H
@@ -8,13 +8,13 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* Writes bytes; past the end of its room it only counts them. */
+/* Writes up to `room` bytes; only counts further bytes. */
 typedef struct ByteWriter {
     uint8_t *to; /* NULL: only counts */
     size_t room, size;
 } ByteWriter;
 
-/* Reads bytes; past the end it returns zeros and sets `bad`. */
+/* Reads bytes. Reading past the end returns zeros and sets `bad`. */
 typedef struct ByteReader {
     const uint8_t *at;
     size_t left;
@@ -31,7 +31,7 @@ void lumeq_put32s(ByteWriter *w, const uint32_t *values, size_t count);
  * too small. */
 int lumeq_bytes_end(ByteWriter *w, size_t *size);
 
-/* Begins to read; sets `bad` unless the bytes are complete, with these letters and this version. */
+/* Begins to read. Sets `bad` if the CRC, the letters or the version are wrong. */
 ByteReader lumeq_bytes_open(const void *bytes, size_t size, const char letters[4],
                             uint32_t version);
 void lumeq_take8(ByteReader *r, uint8_t *values, size_t count);

@@ -22,7 +22,7 @@ struct LumeqContext {
 /* Copies the caller's sync to `to`, checks it and points *sync to the copy. NULL stays NULL. */
 int lumeq_take_sync(LumeqSync *to, const LumeqSync **sync, const LumeqBackend *backend);
 
-/* Returns the CPU's backend, opened once; NULL: out of memory or threads. Any thread. */
+/* Returns the CPU backend; the first call opens it. NULL: out of memory or threads. Any thread. */
 const LumeqWork *lumeq_context_cpu(LumeqContext *context);
 
 #endif

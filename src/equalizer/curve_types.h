@@ -33,7 +33,7 @@ typedef struct CurveLight {
 
 #define CURVE_LIGHT_ONE (1u << 24) /* 1.0 in the members of CurveLight */
 
-/* CurveParams.clear: HAZY clears as far as the picture is hazy, ALWAYS clears every picture. */
+/* CurveParams.clear: remove haze as far as the picture is hazy, or from every picture. */
 enum { CURVE_CLEAR_HAZY = 1, CURVE_CLEAR_ALWAYS };
 
 #define CURVE_FADES_IN 2 /* for CurveResult.fades */
@@ -69,7 +69,7 @@ typedef struct CurveParams {
 
 typedef struct CurveBin {
     uint32_t target; /* Q16 codes: what `smooth` moves towards */
-    uint32_t smooth; /* the curve before strength */
+    uint32_t smooth; /* Q16 codes: the curve before strength is applied */
     uint32_t cdf;    /* Q16, of the last frame with samples in range */
     uint32_t hist;
     uint32_t curve; /* Q16 codes: output of the bin's first code, strength applied */
@@ -87,7 +87,7 @@ typedef struct LiftState {
     uint32_t seen;       /* noise measurements in this scene, at most LIFT_NOISE_SEEN */
 } LiftState;
 
-/* An epoch, whose frames share a target, see rule/epoch.h. */
+/* An epoch is a run of frames that share a target, see rule/epoch.h. */
 typedef struct EpochState {
     uint32_t age;     /* microseconds, counted until they reach EPOCH_LEARN; 0: no epoch */
     uint32_t changed; /* how long the picture has differed from the mean CDF, in microseconds */
@@ -113,12 +113,12 @@ typedef struct CurveResult {
     uint32_t weight;   /* Q16: weight of this frame in the target */
     uint32_t alpha;    /* Q16: how far the curve moves to the target; 0 for the reference */
     uint32_t strength; /* Q16: strength used */
-    uint32_t fades;    /* 1: picture fades out; CURVE_FADES_IN: is black, or fades in from black */
+    uint32_t fades;    /* 1: fades out; CURVE_FADES_IN: is black or fades in; 0: no fade */
     uint32_t noise;    /* noise of this frame, from noise_of() */
     HazeState seen;    /* haze of this frame, from curve_haze() */
     HazeState cleared; /* the haze to remove, smoothed like the curve */
-    HazeClear clear;   /* how to remove it, from `cleared` and the curve */
-    BarsState bars;    /* found before the curve, which excludes their samples */
+    HazeClear clear;   /* how to remove the haze, from `cleared` and the curve */
+    BarsState bars;    /* found before the curve; the curve ignores samples in bars */
     LiftState lift;
     EpochState epoch;
     CurveBin bin[LUMEQ_MAX_BINS];
@@ -128,7 +128,7 @@ typedef struct CurveResult {
 typedef struct CurveTable {
     CurveGain gain[CURVE_CELLS]; /* gain of chroma, by the cell of its luma */
     LiftTables lift;             /* without a lift, only luma_on and chroma_on are set, to 0 */
-    HazeTint tint;               /* the haze's colour, subtracted from chroma last */
+    HazeTint tint;               /* the haze's colour, subtracted from chroma as the last step */
     HazeClear clear;             /* the haze to remove from luma */
     union __attribute__((aligned(16))) {
         uint8_t codes8[256];              /* 8 bits: the output sample of each code */

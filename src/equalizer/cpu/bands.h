@@ -62,8 +62,8 @@ static inline void lumeq_count_rows(const CpuTeam *team, uint32_t *hist, const L
             hist, lumeq_row(&metered, 0, first), in->stride[0], metered.width, end - first, params);
 }
 
-/* Fills the job's counts; cells and tiles only if they are not NULL, the profile only if the job
- * does not ignore bars. */
+/* Fills the job's counts. Counts cells and tiles only if they are not NULL, and lit samples only if
+ * the job does not ignore bars. */
 void lumeq_cpu_measure(const CpuTeam *team, const LumeqMeasureJob *job);
 
 /* Converts pixels to planes, or back; in the calling thread if the team has no workers. */
@@ -72,7 +72,7 @@ void lumeq_cpu_convert(const CpuTeam *team, const LumeqPixelsJob *job);
 /* Writes the job's output. Returns 0 or, only if the picture is lifted, LUMEQ_ERR_MEMORY. */
 int lumeq_cpu_apply(CpuTeam *team, const LumeqApplyJob *job);
 
-/* Copies `count` samples of a component, which are `from_step` and `to_step` samples apart. */
+/* Copies `count` samples, which are `from_step` apart at `from` and `to_step` apart at `to`. */
 #define DEFINE_TAKE(bits)                                                                          \
     static inline void take##bits(uint##bits##_t *to, int to_step, const uint##bits##_t *from,     \
                                   int from_step, int count)                                        \

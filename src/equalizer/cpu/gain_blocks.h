@@ -1,5 +1,5 @@
-/* Limits gains of chroma so that colours stay within R'G'B', in blocks that the compiler vectorizes
- * for the instruction set of the including file. */
+/* Limits gains of chroma, so that colours stay within R'G'B'. The compiler vectorizes the loops
+ * over blocks for the instruction set of the including file. */
 #ifndef LUMEQ_GAIN_BLOCKS_H
 #define LUMEQ_GAIN_BLOCKS_H
 
@@ -12,13 +12,13 @@ typedef struct GainBlock {
     uint32_t gain[GAIN_BLOCK], from[GAIN_BLOCK], to[GAIN_BLOCK];
 } GainBlock;
 
-/* The terms of curve_within(), divided by 2^down, so that a product with a gain fits. */
+/* The terms of curve_within(), divided by 2^down, so that used * gain fits in 32 bits. */
 typedef struct GainLimit {
     uint32_t used, most;
 } GainLimit;
 
-/* `off`: distance from gray; `unit`: the number of 256ths of an 8-bit code in one unit of `off`,
- * divided by 2^down. */
+/* `off`: a chroma code's distance from gray. `unit`: one code in 256ths of an 8-bit code, divided
+ * by 2^down. */
 static inline GainLimit gain_limit(uint32_t from, uint32_t to, uint32_t range, int32_t off,
                                    uint32_t unit, int down)
 {
@@ -27,15 +27,15 @@ static inline GainLimit gain_limit(uint32_t from, uint32_t to, uint32_t range, i
     return (GainLimit){reach < room ? reach : room, (off > 0 ? range - to : to) << (15 - down)};
 }
 
-/* Conditions are masks (all ones or 0): otherwise the compiler does not vectorize the division. */
+/* Conditions are masks (all ones or 0), so that the compiler vectorizes the division. */
 static inline uint32_t gain_exceeds(uint32_t gain, GainLimit limit)
 {
     return -(uint32_t)(limit.used * gain > limit.most);
 }
 
-/* Limits the gain to most / used, rounded down, or to CURVE_GAIN_KEPT if that is more. `most` and
- * `used` are exact in float32. The quotient is below 2^16 if the gain exceeds it. If the
- * quotient is rounded up to the next integer, 1 is subtracted. */
+/* Limits the gain to most / used, rounded down, but at least to CURVE_GAIN_KEPT. `most` and `used`
+ * are exact in float32, but their quotient may be rounded up to the next integer. `end` corrects
+ * this. Quotients from 2^16 on are not used, because gains are below. */
 static inline uint32_t gain_limited(uint32_t gain, GainLimit limit)
 {
     const float used = (float)(int32_t)(limit.used | (limit.used == 0));
@@ -46,14 +46,14 @@ static inline uint32_t gain_limited(uint32_t gain, GainLimit limit)
     return (kept & taken) | (gain & ~taken);
 }
 
-/* True if curve_within() may limit the gain. */
+/* Mask: curve_within() may limit the gain. */
 static inline uint32_t gain_may_end(uint32_t gain, uint32_t from, uint32_t range)
 {
     return -(uint32_t)((gain > CURVE_GAIN_ONE) & (from <= range));
 }
 
-/* Limits the gains for the samples of both components; `middle` is gray. NAME_any() is faster
- * and returns true if any gain must be limited. */
+/* NAME() limits the gains for the samples of both components; `middle` is gray. NAME_any() returns
+ * true if any gain must be limited, and is faster. */
 #define DEFINE_END_GAINS(name, type)                                                               \
     static inline int name##_any(const GainBlock *restrict block, uint32_t range,                  \
                                  const type *first, const type *second, int32_t middle,            \

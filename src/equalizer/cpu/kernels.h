@@ -12,7 +12,7 @@
 #include "equalizer/noise.h"
 #include "equalizer/tiles.h"
 
-/* Adds the counts of width x height samples to hist[bins]. Stride in bytes, may be negative. */
+/* Adds the counts of width x height samples to hist[bins]. Strides are in bytes, also negative. */
 typedef void LumeqHistogramKernel(uint32_t *hist, const void *src, ptrdiff_t stride, int width,
                                   int height, const CurveParams *params);
 
@@ -20,7 +20,8 @@ typedef void LumeqHistogramKernel(uint32_t *hist, const void *src, ptrdiff_t str
 typedef uint64_t LumeqSumKernel(const void *src, ptrdiff_t stride, int width, int height,
                                 const CurveParams *params);
 
-/* Finds the sums of `columns` adjacent blocks of this frame and the previous one. */
+/* Fills sums[columns], for adjacent blocks of this frame (`now`) and the previous one (`before`).
+ */
 typedef void LumeqApartKernel(NoiseSums *sums, const void *now, ptrdiff_t now_stride,
                               const void *before, ptrdiff_t before_stride, int columns,
                               const CurveParams *params);
@@ -39,7 +40,7 @@ typedef struct LumeqChromaRows {
     ptrdiff_t dst_stride[2], src_stride[2], luma_stride;
     int luma_width, luma_height; /* size of the luma from `luma` on */
     int sub_x, sub_y;            /* as LumeqImage.chroma_x, chroma_y */
-    int step, out_step;   /* distance between samples of a component in src, in dst: 1 or 2 */
+    int step, out_step;   /* distance between samples of a component: in src, in dst; 1 or 2 */
     int height;           /* number of rows */
     int y;                /* number of the first row in the active picture */
     const TileGrid *grid; /* both NULL except in mode CLAHE */
@@ -50,7 +51,7 @@ typedef struct LumeqChromaRows {
 typedef void LumeqChromaKernel(const LumeqChromaRows *rows, const CurveTable *table,
                                const CurveParams *params);
 
-/* A row of output luma to bound, and its input luma and chroma. */
+/* A row of output luma whose rise is limited, and its input luma and chroma. */
 typedef struct LumeqBoundRow {
     const void *in, *chroma[2], *left[2]; /* `left`: chroma without the haze's colour */
     void *out;
@@ -64,10 +65,10 @@ typedef struct LumeqClearRow {
     void *out;
     int at, width; /* first column in the frame; width of the frame */
     int depth, shift, black, range;
-    int32_t light, lift, gain[MEASURE_COLUMNS]; /* as in HazeClear; gains of this row */
+    int32_t light, lift, gain[MEASURE_COLUMNS]; /* as in HazeClear; `gain`: for this row */
 } LumeqClearRow;
 
-/* Clears `width` samples by haze_lined() and haze_lifted(). */
+/* Clears `width` samples with haze_lined() and haze_lifted(). */
 typedef void LumeqClearKernel(const LumeqClearRow *row, int width);
 
 /* A row of output chroma, and the rows of input luma that it covers. */
@@ -81,14 +82,14 @@ typedef struct LumeqTintRow {
     HazeTint tint;
 } LumeqTintRow;
 
-/* Removes haze from `width` pixels by haze_cleared(). */
+/* Removes haze from `width` pixels with haze_cleared(). */
 typedef void LumeqTintKernel(const LumeqTintRow *row, int width);
 
-/* Bounds `width` samples by curve_bounded_code(). */
+/* Limits `width` samples with curve_bounded_code(). */
 typedef void LumeqBoundKernel(const LumeqBoundRow *row, int width);
 
-/* Writes the samples in [left, right) of row number `y` of the frame in mode CLAHE. The row begins
- * at `src` and at `dst`, which do not overlap. */
+/* Mode CLAHE: writes columns [left, right) of row `y` of the frame. `src` and `dst` point to the
+ * row's column 0, and do not overlap. */
 typedef void LumeqTileRowKernel(const TileGrid *grid, const TileTables *tables, void *dst,
                                 const void *src, int left, int right, int y);
 
@@ -113,11 +114,11 @@ typedef struct LumeqKernels {
 /* The instruction sets (LUMEQ_CPU_*) that the CPU and the operating system support. */
 unsigned lumeq_cpu_flags(void);
 
-/* Selects the fastest kernels within `flags`; the CPU must support them all. All give the same
- * bits as the reference. */
+/* Selects the fastest kernels for the instruction sets in `flags`, which the CPU must support. All
+ * kernels return the same bits as the reference. */
 void lumeq_kernels_init(LumeqKernels *kernels, unsigned flags);
 
-/* The reference in plain C, and the replacements by each instruction set. */
+/* Set the reference kernels in plain C, or replace kernels by those of an instruction set. */
 void lumeq_kernels_c(LumeqKernels *kernels);
 void lumeq_kernels_sse42(LumeqKernels *kernels);
 void lumeq_kernels_avx2(LumeqKernels *kernels);

@@ -1,4 +1,4 @@
-/* The filter of lifted pictures on the CPU: a band of a picture, row by row. */
+/* Filters lifted pictures on the CPU: each call filters a band of a picture, row by row. */
 #ifndef LUMEQ_LIFT_CPU_H
 #define LUMEQ_LIFT_CPU_H
 
@@ -14,8 +14,8 @@ typedef struct LiftedPicture {
     const CurveTable *table;
     LumeqImage in, out, past[LIFT_PAST]; /* past: newest first */
     int past_count;                      /* number of past frames to use */
-    int chroma_rows;
-    int frame_rows; /* rows of the whole frame's active picture */
+    int chroma_rows;                     /* of `in` */
+    int frame_rows;                      /* luma rows of the whole frame's active picture */
 } LiftedPicture;
 
 /* Bytes of memory that each call of the following functions needs. */

@@ -13,11 +13,10 @@
 #include "equalizer/curve_types.h"
 #include "equalizer/lift_filter.h"
 
-#define LIFT_BLOCK 64  /* samples per step; a multiple of the dither's period of 8 */
-#define LIFT_MARGIN 64 /* maximum number of mirrored samples */
+#define LIFT_BLOCK 64  /* samples; a multiple of the dither's period of 8 */
+#define LIFT_MARGIN 64 /* maximum number of mirrored samples at each end */
 
-/* Index i in a row or column with the last index `last`, mirrored at the ends without repeating
- * them. */
+/* Mirrors index i into 0..last, without repeating the ends. */
 static inline int lift_mirrored(int i, int last)
 {
     i = i < 0 ? -i : i;
@@ -47,28 +46,28 @@ typedef struct LiftRow {
     int16_t *scratch[2]; /* scratch rows */
 } LiftRow;
 
-/* Converts samples, `step` apart, to Q6; `margin` of them are mirrored at both ends. */
+/* Converts samples, which are `step` apart, to Q6. Mirrors `margin` samples at both ends. */
 typedef void LiftLoad(int16_t *to, const void *from, int step, int margin, const LiftRow *row);
 
-/* Looks up LiftTables.tolerance. `quarter`: its low halves; `still`: its high halves, or NULL. */
+/* Looks up LiftTables.tolerance: low halves into `quarter`, high halves into `still` (or NULL). */
 typedef void LiftLookUp(int16_t *quarter, int16_t *still, const int16_t *now, const LiftRow *row);
 
 /* `now` minus the same row of a previous frame, Q2. */
 typedef void LiftApart(int16_t *apart, const int16_t *now, const int16_t *past, const LiftRow *row);
 
-/* A previous frame: the row, and the differences of five rows around it. */
+/* The same row of a previous frame, and LiftApart's differences of the five rows around it. */
 typedef struct LiftPastRow {
     const int16_t *row, *apart[5];
 } LiftPastRow;
 
-/* The temporal mean with `count` previous frames, 1..LIFT_PAST. Overwrites `still`. */
+/* The temporal mean of `now` and `count` previous frames, 1..LIFT_PAST. Overwrites `still`. */
 typedef void LiftMean(int16_t *to, const int16_t *now, int16_t *still, const LiftPastRow *past,
                       int count, const LiftRow *row);
 
 /* Smooths with the weights 1 2 1 in both directions. */
 typedef void LiftSmooth(int16_t *to, const int16_t *const from[3], const LiftRow *row);
 
-/* Limits a quarter of the tolerance by the range of 5x5 samples. */
+/* Limits `quarter`, a quarter of the tolerance, by the range of the surrounding 5x5 samples. */
 typedef void LiftTolerance(int16_t *quarter, const int16_t *const from[5], const LiftRow *row);
 
 /* LiftLookUp and LiftTolerance for 8-bit samples without noise. `from`: rows without margins. */
@@ -85,8 +84,7 @@ typedef void LiftPass(int16_t *to, const int16_t *before, const int16_t *here, c
                       const int16_t *quarter, int width);
 
 /* Applies curve and dither to row `y`, and shifts its codes left by `shift`. Writes nothing beyond
- * the row. The output is at least the smaller of the source and lift_floor(), and at most the
- * larger of the source and lift_ceiling(). */
+ * the row. The output is from min(source, lift_floor()) to max(source, lift_ceiling()). */
 typedef void LiftFinish(void *dst, const int16_t *from, const void *source, int y, int shift,
                         const LiftRow *row);
 
@@ -97,7 +95,7 @@ typedef struct LiftUnder {
     int sub_x, sub_y;
 } LiftUnder;
 
-/* Finds the cells of chroma (8-bit means of its luma), and a quarter of their tolerances. */
+/* Finds each chroma sample's cell (8-bit mean of its luma), and a quarter of its tolerance. */
 typedef void LiftUnderRow(int16_t *quarter, uint8_t *cells, const LiftUnder *under,
                           const LiftRow *row);
 

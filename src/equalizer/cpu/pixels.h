@@ -1,7 +1,7 @@
 /*
- * Interleaved colours to planes of Y, Cb and Cr, and back: full range BT.601, as in JPEG and
- * OpenCV. 8-bit colours become 10-bit codes, so that none is lost. 16-bit colours become 16-bit
- * codes.
+ * Converts interleaved colours to planes of Y, Cb and Cr, and back: full range BT.601, as in JPEG
+ * and OpenCV. 8-bit colours become 10-bit codes, so that no colour is lost. 16-bit colours become
+ * 16-bit codes.
  */
 #ifndef LUMEQ_PIXELS_H
 #define LUMEQ_PIXELS_H
@@ -23,11 +23,11 @@ static const int32_t lumeq_to_pixels8[3][3] = {
 static const int32_t lumeq_to_pixels16[3][3] = {
     {65536, 116130, 0}, {65536, -22553, -46802}, {65536, 0, 91881}};
 
-/* Converts a row of pixels of 3 or 4 `channels`, whose first is blue, or red if `rgb`. */
+/* Converts a row of pixels with 3 or 4 `channels`. The first channel is blue; red if `rgb`. */
 typedef void LumeqToPlanesKernel(uint16_t *const to[3], const void *from, int channels, int rgb,
                                  int width);
 
-/* The reverse; a fourth channel is not written. */
+/* Converts back. Does not write a fourth channel. */
 typedef void LumeqToPixelsKernel(void *to, const uint16_t *const from[3], int channels, int rgb,
                                  int width);
 

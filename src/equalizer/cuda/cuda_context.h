@@ -1,4 +1,4 @@
-/* A backend's CUDA context: the device's primary one, or one of the caller's. Thread-safe. */
+/* A backend's CUDA context: the device's primary context or the caller's. Thread-safe. */
 #ifndef LUMEQ_CUDA_CONTEXT_H
 #define LUMEQ_CUDA_CONTEXT_H
 
@@ -14,8 +14,8 @@ typedef struct LumeqCudaHome {
 /* Checks that the context can be used. Returns 0, or an error with its text. */
 int lumeq_cuda_home_check(const LumeqCudaHome *home);
 
-/* Makes the context current in this thread. After success, lumeq_cuda_leave() must follow. It
- * restores the thread's previous context, but leaves a primary context current. */
+/* Makes the context current in this thread. After success, call lumeq_cuda_leave(). If the context
+ * is the caller's, this restores the thread's previous context; a primary context stays current. */
 cudaError_t lumeq_cuda_enter(const LumeqCudaHome *home);
 void lumeq_cuda_leave(const LumeqCudaHome *home);
 

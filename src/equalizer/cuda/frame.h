@@ -1,11 +1,11 @@
-/* The kernels of frames between upload and download, in order. Nothing here waits. */
+/* Starts the kernels that work on frames between upload and download. Nothing here waits. */
 #ifndef LUMEQ_CUDA_FRAME_H
 #define LUMEQ_CUDA_FRAME_H
 
 #include "equalizer/backend.h"
 #include "equalizer/cuda/kernels.h"
 
-/* Memory for the kernels of a reference frame, besides its pictures. */
+/* Memory for the kernels of a frame with LumeqFlight.reference, besides its pictures. */
 typedef struct LumeqCudaReference {
     LumeqCudaTally *tally, *host; /* see lumeq_cuda_reference() */
     CurveTable *table;
@@ -22,15 +22,15 @@ int lumeq_cuda_same_images(const LumeqImage *a, const LumeqImage *b);
  * do not use. */
 int lumeq_cuda_same_params(const CurveParams *a, const CurveParams *b);
 
-/* In functions with a batch, `job` is that of its first frame, with pictures on the device. */
+/* In functions with a batch, `job` is the first frame's job, with its pictures on the device. */
 
-/* Computes the histograms and tables of frames of the reference. */
+/* Computes the histograms and tables of frames with LumeqFlight.reference. */
 cudaError_t lumeq_cuda_find_curve(const LumeqCudaDevice *device, const LumeqMeasureJob *job,
                                   const LumeqCudaReference *parts, const LumeqCudaBatch *batch,
                                   cudaStream_t stream);
 
-/* Computes all counts. Adds cells and tiles, if wanted, to job->counts, which are zeroed and on the
- * device. `host` gets the other counts. */
+/* Computes all counts. Adds cells and tiles, if wanted, to job->counts, which the caller has zeroed
+ * on the device. `host` gets the other counts. */
 cudaError_t lumeq_cuda_measure(const LumeqCudaDevice *device, const LumeqMeasureJob *job,
                                LumeqCudaTally *tally, LumeqCudaTally *host,
                                const LumeqCudaBatch *batch, cudaStream_t stream);
@@ -38,8 +38,8 @@ cudaError_t lumeq_cuda_measure(const LumeqCudaDevice *device, const LumeqMeasure
 /* Bits of an apply job's curve.lift: the planes that the filter writes. */
 enum { LUMEQ_CUDA_LIFT_LUMA = 1, LUMEQ_CUDA_LIFT_CHROMA = 2 };
 
-/* Writes frames with their curves. All data except the grid are on the device. Only a frame that is
- * written alone may have previous frames; only their luma is read. `out` has the layout of `in`.
+/* Writes frames with their curves. All data except the grid are on the device. Previous frames
+ * are allowed only in a batch of one frame; only their luma is read. `out` has the layout of `in`.
  * `early`: the kernel for luma may start before the kernel that makes the table has ended. */
 cudaError_t lumeq_cuda_apply_curve(const LumeqCudaDevice *device, const LumeqApplyJob *job,
                                    const LumeqCudaBatch *batch, int early, cudaStream_t stream);

@@ -4,9 +4,9 @@
  * All pointers to samples, states and tables are to device memory. Kernels accept any width, any
  * stride (also negative), and any alignment to whole samples.
  *
- * From compute capability 9 on, a kernel may start while the previous one on its stream still runs.
- * It waits for that kernel's tables, but may read its own samples before. So unfinished kernels on
- * the stream must not write these samples, or use this kernel's counters and results.
+ * From compute capability 9 on, a kernel may start while the previous kernel on its stream still
+ * runs. It reads samples at once, but waits for the tables of the previous kernel. So unfinished
+ * kernels on the stream must not write these samples, or use the new kernel's counters and results.
  */
 #ifndef LUMEQ_CUDA_KERNELS_H
 #define LUMEQ_CUDA_KERNELS_H
@@ -45,7 +45,7 @@ typedef struct LumeqCudaPlane {
 typedef struct LumeqCudaSamples {
     uint8_t *data;
     ptrdiff_t stride; /* bytes */
-    int step;         /* samples from one to the next */
+    int step;         /* distance between samples of the component, in samples */
 } LumeqCudaSamples;
 
 /* A frame of a batch: byte offsets from the first frame's memory to this frame's. */
@@ -62,7 +62,7 @@ typedef struct LumeqCudaBatch {
     LumeqCudaInBatch of[LUMEQ_MAX_BATCH];
 } LumeqCudaBatch;
 
-/* Query a device and load all kernels into the current context, which belongs to it. */
+/* Query a device, and load kernels into the current context, which belongs to the device. */
 cudaError_t lumeq_cuda_load(LumeqCudaDevice *device, int number);
 cudaError_t lumeq_cuda_load_count(int *version); /* compute capability of the code, e.g. 90 */
 cudaError_t lumeq_cuda_load_reference(void);
@@ -76,8 +76,8 @@ cudaError_t lumeq_cuda_load_convert(void);
 cudaError_t lumeq_cuda_load_lift_luma(const LumeqCudaDevice *device);
 cudaError_t lumeq_cuda_load_lift_chroma(void);
 
-/* Counts of a frame, as in LumeqCounts. Zero it before the first use; each kernel leaves `hist` and
- * `noise` zeroed for a later one. */
+/* Counts of a frame, as in LumeqCounts. Zero it before the first use. Each kernel leaves `hist` and
+ * `noise` zeroed for the next kernel. */
 typedef struct LumeqCudaTally {
     uint32_t hist[LUMEQ_MAX_BINS];
     NoiseProfile noise;
@@ -110,7 +110,7 @@ cudaError_t lumeq_cuda_reference(const LumeqCudaDevice *device, const LumeqCudaP
                                  LumeqCudaTally *host, CurveTable *table,
                                  const LumeqCudaBatch *batch, cudaStream_t stream);
 
-/* Adds the codes of luma to cells[MEASURE_CELLS], which the caller has zeroed. */
+/* Adds the sums of luma codes to cells[MEASURE_CELLS], which the caller has zeroed. */
 cudaError_t lumeq_cuda_cells(const LumeqCudaPlane *luma, int depth, int shift, uint64_t *cells,
                              cudaStream_t stream);
 
@@ -131,7 +131,7 @@ typedef struct LumeqCudaLift {
 /* Chroma and the luma that it belongs to. */
 typedef struct LumeqCudaChroma {
     LumeqCudaPlane luma;
-    LumeqCudaPlane luma_out;      /* data not NULL: luma is bounded over saturated colours */
+    LumeqCudaPlane luma_out;      /* data not NULL: luma is limited in saturated colours */
     LumeqCudaPlane in[2], out[2]; /* only data and stride are used */
     int planes;                   /* 1 or 2 */
     int step;                     /* interleaved samples per pixel: 1 or 2 */
@@ -159,12 +159,12 @@ cudaError_t lumeq_cuda_lift_chroma(const LumeqCudaDevice *device, const LumeqCud
                                    int fields, const CurveTable *table, const CurveParams *params,
                                    const LumeqCudaBatch *batch, cudaStream_t stream);
 
-/* Removes haze from the chroma that other kernels have written in the active picture and, if
- * luma_out has data, bounds the luma. */
+/* Removes haze from chroma of the active picture that other kernels have written. If luma_out has
+ * data, also limits luma (curve_bounded_code()). */
 cudaError_t lumeq_cuda_clear_haze(const LumeqCudaChroma *chroma, const CurveParams *params,
                                   HazeTint tint, cudaStream_t stream);
 
-/* Removes haze from luma. `out`: the active part of a frame of this size. */
+/* Removes haze from luma. `out`: the part `active` of a frame of `width` x `height`. */
 cudaError_t lumeq_cuda_clear_cells(const LumeqCudaPlane *out, LumeqRect active, int width,
                                    int height, const CurveParams *params, const HazeClear *clear,
                                    cudaStream_t stream);
@@ -173,8 +173,8 @@ cudaError_t lumeq_cuda_clear_cells(const LumeqCudaPlane *out, LumeqRect active, 
 cudaError_t lumeq_cuda_convert(const LumeqCudaSamples *to, const LumeqCudaSamples *from, int width,
                                int height, int sample_size, int down, int up, cudaStream_t stream);
 
-/* Counters of mode CLAHE, shared by the blocks of a grid. Zero it before the first use; each kernel
- * leaves it zeroed for the next one on its stream. */
+/* Counters of mode CLAHE, shared by the blocks of a kernel. Zero it before the first use. Each
+ * kernel leaves it zeroed for the next kernel on its stream. */
 typedef struct TileCounters {
     uint32_t hist[TILES_MAX][TILE_CELLS];    /* of the picture */
     uint32_t padding[TILES_MAX][TILE_CELLS]; /* of the padding that the reference adds */
@@ -197,7 +197,7 @@ cudaError_t lumeq_cuda_clahe_counts(const LumeqCudaDevice *device, const LumeqCu
                                     uint32_t (*padding)[TILE_CELLS], cudaStream_t stream);
 
 /* Maps samples of src through the tables; copies samples of bars (NULL: no bars). The planes must
- * not overlap. It may start early, so queue it right after the kernel that makes the tables. */
+ * not overlap. With early_launches, queue it right after the kernel that makes the tables. */
 cudaError_t lumeq_cuda_clahe_apply(const LumeqCudaDevice *device, const LumeqCudaPlane *dst,
                                    const LumeqCudaPlane *src, const TileGrid *grid,
                                    const TileTables *tables, const BarsState *bars,
@@ -208,7 +208,7 @@ cudaError_t lumeq_cuda_clahe_apply(const LumeqCudaDevice *device, const LumeqCud
 #endif
 
 #ifdef __CUDACC__
-/* A pointer to a frame's tables or counts, from that of the first frame; NULL stays NULL. */
+/* Converts a pointer to the first frame's tables or counts to another frame's. NULL stays NULL. */
 template <typename Result>
 static __device__ __forceinline__ Result *in_batch(Result *first, const LumeqCudaBatch &batch,
                                                    int frame)
@@ -216,7 +216,7 @@ static __device__ __forceinline__ Result *in_batch(Result *first, const LumeqCud
     return first ? (Result *)((char *)first + batch.of[frame].device) : first;
 }
 
-/* The same for results for the host. */
+/* The same for results in host memory. */
 template <typename Result>
 static __device__ __forceinline__ Result *host_in_batch(Result *first, const LumeqCudaBatch &batch,
                                                         int frame)

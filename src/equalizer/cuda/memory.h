@@ -26,13 +26,13 @@ cudaError_t lumeq_cuda_take(const LumeqCudaHome *home, LumeqCudaKind kind, int n
 /* Frees memory; NULL is allowed. May wait for the GPU. */
 void lumeq_cuda_give(const LumeqCudaHome *home, void *memory);
 
-/* Returns how many of the first planes lie in ordinary host memory, which CUDA does not copy
+/* Returns how many of the first `planes` planes are pageable host memory, which CUDA does not copy
  * asynchronously. Call it in the context. */
 int lumeq_pageable_planes(const LumeqCudaHome *home, const LumeqImage *image, int planes);
 
-/* Checks that the first planes of an image lie where image->memory says, and can be used in the
- * context. Returns 0, or LUMEQ_ERR_ARGUMENT with a text that calls the image `name`. Call it in the
- * context. */
+/* Checks that the first `planes` planes are in the memory that image->memory states, and usable in
+ * the context. Returns 0, or LUMEQ_ERR_ARGUMENT with a text that calls the image `name`. Call it in
+ * the context. */
 int lumeq_check_places(const LumeqCudaHome *home, const LumeqImage *image, int planes,
                        const char *name);
 

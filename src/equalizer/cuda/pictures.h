@@ -8,12 +8,12 @@
 /* Bytes of the first planes of a picture on the device, which is the offset of the next plane. */
 size_t lumeq_pictures_size(const LumeqImage *image, int planes);
 
-/* Describes a copy of the image's first planes in device memory, with rows in the same order. */
+/* Describes a copy of the image's first planes in device memory. Rows keep their order. */
 LumeqImage lumeq_pictures_on_device(uint8_t *memory, const LumeqImage *image, int planes);
 
 /*
  * The pictures that kernels work on: the caller's, if they are in CUDA memory, else copies. Kernels
- * write the input's layout and shift; if the output has others, it is converted.
+ * write the input's layout and shift. If the output's are different, the result is then converted.
  */
 typedef struct LumeqCudaPictures {
     LumeqImage in;      /* the input */

@@ -1,6 +1,6 @@
-/* A step is the memory, the events and the stream for work on one frame. Any thread may measure or
- * equalize a frame at any time. An equalizer's frame in flight keeps its step until the next frame
- * is returned; frames that are launched together use the stream and events of the last one. */
+/* A step is the memory, the events and the stream for work on one frame. A frame in flight keeps
+ * its step until lumeq_cuda_steps_leave(). Frames that are launched together use the stream and
+ * events of the last frame's step. Threads: see LumeqBackend. */
 #ifndef LUMEQ_CUDA_STEPS_H
 #define LUMEQ_CUDA_STEPS_H
 
@@ -21,9 +21,9 @@ typedef struct LumeqCudaSteps {
     int early;              /* the device has early launches */
     LumeqCudaWait waits;    /* how calls wait for frames in flight */
     int timed;              /* the stages of frames in flight are timed */
-    cudaEvent_t anchor;     /* times are relative to it; recorded anchor_us after opening */
+    cudaEvent_t anchor;     /* recorded anchor_us after opening; times are relative to it */
     double anchor_us;
-    LumeqCudaStep *unfetched; /* frames in flight to copy to the host when they are written */
+    LumeqCudaStep *unfetched; /* frames in flight to copy to the host after they are written */
     int opened;               /* `lock` exists */
     pthread_mutex_t lock;
     /* Guarded by `lock`: */
@@ -31,9 +31,8 @@ typedef struct LumeqCudaSteps {
     double progress; /* when a step last finished, in seconds */
 } LumeqCudaSteps;
 
-/* `steps` must be zeroed except for `waits` and `timed`; `home` and `loss` must outlive it. Waits
- * for the device's first work. Call it in the context, and lumeq_cuda_steps_close() even if it
- * fails. */
+/* Call it in the context. `steps` must be zeroed except for `waits` and `timed`; `home` and `loss`
+ * must outlive it. Waits for the device's first work. Close `steps` even after a failure. */
 cudaError_t lumeq_cuda_steps_open(LumeqCudaSteps *steps, const LumeqCudaHome *home,
                                   const LumeqCudaDevice *device, LumeqCudaLoss *loss);
 
