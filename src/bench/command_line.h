@@ -31,7 +31,7 @@ typedef struct BenchOption {
     int (*take)(void *options, const char *value);
 } BenchOption;
 
-/* Initializers of options that store their value in a member; the second checks a range. */
+/* Initializers of options whose value is stored in a member. BENCH_RANGE also limits the value. */
 #define BENCH_STORE(KIND, TYPE, MEMBER) .kind = BENCH_##KIND, .offset = offsetof(TYPE, MEMBER)
 #define BENCH_RANGE(KIND, TYPE, MEMBER, LEAST, MOST)                                               \
     BENCH_STORE(KIND, TYPE, MEMBER), .least = (LEAST), .most = (MOST)
@@ -43,7 +43,7 @@ typedef struct BenchList {
     int count, items[BENCH_MAX_LIST];
 } BenchList;
 
-/* Options of all commands. The options struct of each command begins with it. */
+/* Options of all commands. The options struct of each command begins with a BenchCommon. */
 typedef struct BenchCommon {
     int csv, seed;
 } BenchCommon;
@@ -68,7 +68,7 @@ void bench_word(char word[32], const char *words, int index);
 
 int bench_list_has(const BenchList *list, int item);
 
-/* Options of commands that work on pictures. The options struct of each command begins with it. */
+/* Options of commands that work on pictures. Their options structs begin with a BenchPictures. */
 typedef struct BenchPictures {
     BenchCommon common;
     int widths[BENCH_MAX_LIST], heights[BENCH_MAX_LIST], sizes;
@@ -77,7 +77,7 @@ typedef struct BenchPictures {
     int device;
 } BenchPictures;
 
-/* Rows of these commands' option tables. */
+/* Rows of option tables, for the options in BenchPictures. */
 #define BENCH_PICTURE_OPTIONS(SIZES, CONTENT, DEPTHS)                                              \
     {"--size", "WxH,..", "picture sizes [" SIZES "]", .take = bench_take_sizes,                    \
      .allowed = "a list of up to 16 sizes such as 1920x1080: sides from 1 to 65535, areas up to "  \
@@ -99,8 +99,8 @@ int bench_take_sizes(void *options, const char *sizes);
  * 0, or -1 after one sentence on stderr. */
 int bench_make_picture(BenchPicture *picture, const BenchPictures *options, int size, int content);
 
-/* Finds GPU number `device` and stores its name. Returns 1. Otherwise prints why, and returns 0 if
- * the machine has no GPU and `what` is not needed, else -1. */
+/* Stores the name of GPU number `device`, which `what` uses, and returns 1. On failure, prints the
+ * reason and returns -1, or 0 if the machine has no GPU and `is_needed` is 0. */
 int bench_find_gpu(const char *command, const char *what, int device, int is_needed, char *name,
                    size_t size);
 

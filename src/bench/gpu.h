@@ -25,9 +25,8 @@ typedef enum HistogramKind {
     HISTOGRAM_KINDS
 } HistogramKind;
 
-/* Median time and distance between the quartiles, in microseconds (NAN: not measured); counts. */
 typedef struct HistogramResult {
-    double us, spread_us;
+    double us, spread_us; /* median time; distance between the quartiles. NAN: not measured */
     uint32_t counts[HISTOGRAM_MAX_BINS];
 } HistogramResult;
 

@@ -8,13 +8,13 @@
 #define BENCH_ORIGIN_HELP "With --csv, every row ends with machine, date (UTC) and command.\n"
 
 /* Begins the process's only report, a table or CSV. Command, CPU, cores, `gpu` (may be NULL) and
- * date are above the table, or at the end of each row of CSV. `command` must outlive the report. */
+ * date are printed above the table or in each row of CSV. `command` must outlive the report. */
 void bench_report_begin(int csv, const char *command, const char *gpu);
 
 /* Add a cell to the row; every row has the same columns. `key`: the column's name in CSV, with its
- * unit; `title`: its name in the table, NULL if the table omits it. `width`: of the column in the
- * table. Numbers have `digits` after the point. NULL and NAN mean not measured: "-" in the table,
- * empty in CSV. */
+ * unit. `title`: the column's name in the table; NULL: only in CSV. `width`: of the column in the
+ * table. `digits`: after the decimal point. A text of NULL or a number of NAN means not measured:
+ * "-" in the table, empty in CSV. */
 void bench_text(const char *key, const char *title, int width, const char *text);
 void bench_number(const char *key, const char *title, int width, int digits, double number);
 
