@@ -8,8 +8,8 @@
 #include "bench/content.h"
 
 /* Copies pieces of `size` bytes between pinned memory and the GPU, in both directions at the same
- * time, for about `seconds`. Stores the mean time in which one piece was copied each way.
- * Returns 0, or -1 after a sentence on stderr. Builds without CUDA only return -1. */
+ * time, for about `seconds`. Sets *us to the mean time for one piece in each direction. Returns 0,
+ * or -1 after a sentence on stderr. Builds without CUDA only return -1. */
 int bench_copies(double *us, int device, size_t size, double seconds);
 
 /* ---- histograms ---- */

@@ -18,7 +18,7 @@ void bench_report_begin(int csv, const char *command, const char *gpu);
 void bench_text(const char *key, const char *title, int width, const char *text);
 void bench_number(const char *key, const char *title, int width, int digits, double number);
 
-/* Prints and flushes the row; before the first row, also the names of the columns. */
+/* Prints and flushes the row. Before the first row, also prints the names of the columns. */
 void bench_end_row(void);
 
 double bench_now_us(void); /* monotonic clock, microseconds */
