@@ -1,7 +1,7 @@
 /*
  * The sandbox. Before a run opens its input, its process gives up all rights that reading one video
  * and writing another do not need. If hostile media takes over a decoder, it can then do little.
- * Landlock limits the files, seccomp the system calls. options/README.md lists the rights.
+ * Landlock limits files, and seccomp limits system calls. options/README.md lists the rights.
  */
 #ifndef LUMEQ_APP_SANDBOX_H
 #define LUMEQ_APP_SANDBOX_H

@@ -59,8 +59,8 @@ int setup_start_opening(SourceOpening **opening, const Options *options, const c
 /* True if a file must be read in real time, because another program may watch the output live. */
 bool setup_is_paced(const Options *options, const Source *source);
 
-/* Options of the input; engine_decoder() sets further options of its decoder. `writer` is NULL if
- * nothing is written. */
+/* Options of the input. engine_decoder() sets further options of the input's decoder. `writer` is
+ * NULL if nothing is written. */
 InputOptions setup_video(const Options *options, const Writer *writer);
 
 /* ---- the output ---- */

@@ -13,7 +13,7 @@
 #include "equalizer/samples.h"
 #include "lumeq/lumeq.h"
 
-/* In each row, all samples are counted or, in wide frames, BARS_BLOCKS evenly spaced blocks. */
+/* In each row, all samples are counted; in wide frames, only BARS_BLOCKS evenly spaced blocks. */
 #define BARS_BLOCK 16
 #define BARS_BLOCKS 15
 #define BARS_ROW_SAMPLES (BARS_BLOCK * BARS_BLOCKS)
@@ -29,7 +29,7 @@ enum { BARS_COLUMNS, BARS_ROWS, BARS_DIRECTIONS };
 
 /* State of two opposite sides: left and right, or top and bottom. */
 typedef struct BarsPair {
-    int32_t known;    /* the edges have been seen on both sides */
+    int32_t known;    /* the picture's edges have been found on both sides */
     int32_t held[2];  /* size of the confirmed bars; 0: no bar */
     int32_t found[2]; /* candidate bars, not confirmed yet */
     int64_t since;    /* nanoseconds since the candidates appeared */

@@ -20,8 +20,7 @@ typedef void LumeqHistogramKernel(uint32_t *hist, const void *src, ptrdiff_t str
 typedef uint64_t LumeqSumKernel(const void *src, ptrdiff_t stride, int width, int height,
                                 const CurveParams *params);
 
-/* Fills sums[columns], for adjacent blocks of this frame (`now`) and the previous one (`before`).
- */
+/* Fills sums[columns] for adjacent blocks of this frame (`now`) and the previous one (`before`). */
 typedef void LumeqApartKernel(NoiseSums *sums, const void *now, ptrdiff_t now_stride,
                               const void *before, ptrdiff_t before_stride, int columns,
                               const CurveParams *params);

@@ -73,13 +73,13 @@ typedef void LiftTolerance(int16_t *quarter, const int16_t *const from[5], const
 /* LiftLookUp and LiftTolerance for 8-bit samples without noise. `from`: rows without margins. */
 typedef void LiftWholeTolerance(int16_t *quarter, const uint8_t *const from[5], const LiftRow *row);
 
-/* If a sample is above or below all eight neighbours, moves it towards the nearest value among
- * them. `margin` samples of the output are mirrored. */
+/* If a sample is above or below all eight neighbours, moves it towards the neighbour that is
+ * nearest in value. Mirrors `margin` samples of the output at both ends. */
 typedef void LiftSpecks(int16_t *to, const int16_t *const from[3], const int16_t *quarter,
                         int margin, const LiftRow *row);
 
 /* One a-trous pass over the row `here`. Vertically, `before` and `after` are rows above and below;
- * horizontally, they are `here` shifted by the step. */
+ * horizontally, they are `here` shifted by the pass's step. */
 typedef void LiftPass(int16_t *to, const int16_t *before, const int16_t *here, const int16_t *after,
                       const int16_t *quarter, int width);
 

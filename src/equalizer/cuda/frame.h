@@ -15,7 +15,7 @@ typedef struct LumeqCudaReference {
     TileTables *tables;
 } LumeqCudaReference;
 
-/* True for planes of the same shape and alignment. */
+/* True if the images have the same shape, and their planes the same strides and alignment. */
 int lumeq_cuda_same_images(const LumeqImage *a, const LumeqImage *b);
 
 /* True if the parameters differ only in members that a batch keeps for each frame, or that kernels
