@@ -15,9 +15,9 @@ typedef enum PictureTransfer {
 } PictureTransfer;
 
 /*
- * The rotation from the stored to the displayed picture: quarter turns, perhaps with a flip. With x
- * to the right and y down, a step (x, y) in the stored picture is (xx * x + xy * y, yx * x + yy *
- * y) on the screen. Each factor is -1, 0 or 1.
+ * The rotation from the stored to the displayed picture: quarter turns, perhaps with a flip. A step
+ * (x, y) in the stored picture is the step (xx * x + xy * y, yx * x + yy * y) on the screen; x
+ * points to the right and y down. Each factor is -1, 0 or 1.
  */
 typedef struct PictureTurn {
     int xx, xy, yx, yy;
@@ -26,7 +26,7 @@ typedef struct PictureTurn {
 /* Sizes in samples. */
 typedef struct PicturePlane {
     int width, height;
-    int components; /* 1, or 2: Cb and Cr side by side */
+    int components; /* 2: each sample is a pair of Cb and Cr; else 1 */
 } PicturePlane;
 
 /* Plane 0 is luma; Cb and Cr follow in separate planes or one interleaved plane. */
@@ -38,13 +38,13 @@ typedef struct PictureFormat {
     int depth, shift; /* a sample holds code << shift */
     int sub_x, sub_y; /* luma columns and rows per chroma sample */
     int cr_first;     /* Cr comes before Cb */
-    double chroma_x;  /* chroma position among its luma columns: 0 left, 0.5 centre, 1 right */
-    double chroma_y;  /* chroma position among its luma rows: 0 top, 0.5 centre, 1 bottom */
+    double chroma_x;  /* column of a chroma sample in its luma block: 0 left, 0.5 centre, 1 right */
+    double chroma_y;  /* row of a chroma sample in its luma block: 0 top, 0.5 centre, 1 bottom */
     double kr, kb;    /* matrix: weights of red and blue in luma */
     int full_range;   /* 0: limited range (at 8 bits, luma 16..235 and chroma 16..240) */
     PictureTransfer transfer;
-    int wide_gamut; /* BT.2020 primaries; others are treated as the screen's */
-    double peak;    /* nits; for PQ, the stream's declared peak, if any; else 1000 */
+    int wide_gamut; /* BT.2020 primaries; all others are shown unconverted */
+    double peak;    /* in nits: the peak that a PQ stream declares, else 1000 */
     double aspect;  /* pixel aspect: width / height */
     bool has_turn;  /* the frame has its own display matrix */
     PictureTurn turn;
@@ -53,15 +53,15 @@ typedef struct PictureFormat {
 /*
  * Describes planar and semi-planar YUV and gray of 8 to 16 bits. Defaults for unspecified
  * properties: BT.709 from 720 lines on, else BT.601; limited range, but full for gray and yuvj;
- * chroma at the left; BT.2020 primaries for PQ and HLG; a peak of 1000 nits. Returns 0, or -1 with
- * a sentence that names the format in `why`.
+ * chroma at the left; BT.2020 primaries for PQ and HLG; a peak of 1000 nits. Returns 0. For other
+ * pixel formats, returns -1 and writes the reason to `why`.
  */
 int picture_format(PictureFormat *format, const struct AVFrame *frame, char *why, size_t size);
 
-/* Byte offsets in the stored picture: to the first displayed pixel, and from a displayed pixel to
- * its right and lower neighbours. */
+/* Byte offsets in the stored picture, for access in display order. */
 typedef struct PictureSteps {
-    ptrdiff_t first, column, row;
+    ptrdiff_t first;       /* offset of the pixel displayed at the top left */
+    ptrdiff_t column, row; /* from a pixel to the pixel displayed right of it, and below it */
 } PictureSteps;
 
 /* Computes the steps for a stored picture of this size, with `pixel` bytes per pixel and `line`

@@ -17,7 +17,7 @@ int utf8_read(const char *text, uint32_t *character);
 bool is_control_character(uint32_t character);
 
 /* Writes the first character of `text`, escaped if it is a control character or invalid UTF-8.
- * Returns its length in `text`. */
+ * Returns the number of bytes read from `text`. */
 int printable_character(const char *text, char out[PRINTABLE_BYTES]);
 
 /* Copies and escapes `text`, truncating between characters if it does not fit. */

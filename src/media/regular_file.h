@@ -5,12 +5,12 @@
 #include <fcntl.h>
 #include <stdio.h>
 
-/* Opens for reading. `flags`: O_NOFOLLOW to refuse a symbolic link, or 0. Returns -1 or NULL on
- * failure, with errno: EISDIR for a folder, 0 for another file that is not regular. */
+/* Open a file for reading. `flags`: O_NOFOLLOW to refuse a symbolic link, or 0. On failure, return
+ * -1 or NULL and set errno: EISDIR for a folder, 0 for another file that is not regular. */
 int regular_file_open(const char *path, int flags);
 FILE *regular_file_stream(const char *path, int flags);
 
-/* The reason for a failure in words, from errno. Call right after the failure. */
+/* The reason for a failure in words. Reads errno, so call it right after the failure. */
 const char *regular_file_why(void);
 
 #endif

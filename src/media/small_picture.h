@@ -18,14 +18,14 @@ typedef struct SmallPicture {
 int small_picture_make(Converter *converter, const AVFrame *frame, PictureTurn by, double aspect,
                        int width, int height, SmallPicture *picture);
 
-/* {0} is valid. Not thread-safe. */
+/* Starts as {0}. For one thread at a time. */
 typedef struct SmallPictureMaker {
     Converter shrink, to_jpeg;
 } SmallPictureMaker;
 
-/* Shrinks the frame to at most `side` pixels in width and height, upright and with square
- * pixels. Returns a JPEG as base64 text, which the caller frees with free(), and sets *width and
- * *height. HDR is not tone-mapped. NULL: failed, for example for a format that is not direct. */
+/* Shrinks the frame to at most `side` pixels in width and height, upright and with square pixels.
+ * Returns a JPEG as base64 text and sets its *width and *height; free the text with free(). Does
+ * not tone-map HDR. Returns NULL on failure, or if picture_format() refuses the format. */
 char *small_picture_jpeg(SmallPictureMaker *maker, const AVFrame *frame, int side, int *width,
                          int *height);
 

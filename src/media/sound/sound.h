@@ -1,5 +1,5 @@
-/* Decodes a sound track to samples in a device's or an encoder's format, with positions, at any
- * speed. */
+/* Decodes a sound track for a device or an encoder: converts samples to the wanted format and
+ * speed, and finds their positions. */
 #ifndef LUMEQ_MEDIA_SOUND_H
 #define LUMEQ_MEDIA_SOUND_H
 
@@ -17,13 +17,13 @@ typedef struct Sound Sound;
 typedef struct SoundBlock {
     float *samples;   /* -1..1, interleaved */
     int count;        /* samples per channel, at least 1 */
-    int64_t position; /* position of the first sample: microseconds from the input's start */
-    double worth;     /* microseconds of position per sample; more at higher speed */
+    int64_t position; /* of the first sample: microseconds from the input's start */
+    double worth;     /* change of position from sample to sample, in microseconds */
 } SoundBlock;
 
-/* Opens the track's decoder. `origin_us` is source_start(), the origin of positions. The device has
- * `rate` and `channels` (1, 2, 6 or 8, ordered FL FR FC LFE BL BR SL SR). The track's rate and
- * channels may differ and change. MEDIA_INPUT; *sound is then NULL. */
+/* Opens the track's decoder. `origin_us` is source_start(), the origin of positions. `rate` and
+ * `channels` (1, 2, 6 or 8, ordered FL FR FC LFE BL BR SL SR) are the device's; the track's may
+ * differ and change. MEDIA_INPUT; *sound is then NULL. */
 int sound_open(Sound **sound, const AVStream *stream, int64_t origin_us, int rate, int channels,
                MediaError *error);
 
@@ -31,35 +31,35 @@ typedef struct SoundFormat {
     int rate;
     enum AVSampleFormat format;
     AVChannelLayout layout;
-    int block;    /* samples per frame; the last may be shorter */
+    int block;    /* samples per frame; the last frame may be shorter */
     double speed; /* playback speed at unchanged pitch */
     int smooths;  /* not 0: positions slowly follow small deviations of the timestamps */
 } SoundFormat;
 
-/* Like sound_open(), in any format, for sound_receive_frame(). AVERROR; *sound is then NULL. */
+/* Like sound_open(), but for sound_receive_frame() in format `to`. AVERROR; *sound is then NULL. */
 int sound_open_as(Sound **sound, const AVStream *stream, int64_t origin_us, const SoundFormat *to);
 
 /* Maximum samples per block at this rate: about 20 ms. */
 int sound_block_samples(int rate);
 
-/* Discards buffered data. The next sample returned is the one at `position`, or silence if the
- * sound begins later; with AV_NOPTS_VALUE, the next sample decoded. */
+/* Discards buffered data. The next block begins at `position`, with silence if the sound begins
+ * later. AV_NOPTS_VALUE: the next block begins with the next decoded sample. */
 void sound_start(Sound *sound, int64_t position);
 
 /* Sets the speed, SOUND_MIN_SPEED to SOUND_MAX_SPEED, from about the next block on. */
 void sound_set_speed(Sound *sound, double speed);
 
-/* Sends a packet, or NULL at the end, after sound_receive() returned AVERROR(EAGAIN). Damage is
- * counted and replaced by silence. */
+/* Sends a packet, or NULL at the end. Call it after sound_receive() returned AVERROR(EAGAIN).
+ * Damaged sound is counted and replaced by silence. */
 void sound_send(Sound *sound, const AVPacket *packet);
 
 /* Returns 0 with the next block, AVERROR(EAGAIN) (send a packet), or AVERROR_EOF. Blocks are
- * continuous: gaps in the timestamps become silence, overlaps are cut, jitter is smoothed. The
- * position jumps only if the timestamps jump too far, or after a URL reconnected
- * (source_is_discontinuity()). */
+ * continuous: gaps in the timestamps become silence, overlaps are cut, jitter is smoothed. But the
+ * position jumps if the timestamps jump far (an hour ahead, a second back), or after a URL
+ * reconnected (source_is_discontinuity()). */
 int sound_receive(Sound *sound, SoundBlock *block);
 
-/* Like sound_receive(), but fills a blank frame, except its timestamps, and *position. */
+/* Like sound_receive(), but fills a blank frame. The position is in *position, not in the frame. */
 int sound_receive_frame(Sound *sound, AVFrame *frame, int64_t *position);
 
 /* Number of damaged packets and frames since sound_open(). */

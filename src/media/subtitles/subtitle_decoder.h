@@ -9,7 +9,7 @@
 typedef struct SubtitleDecoder SubtitleDecoder;
 
 typedef enum SubtitleKind {
-    SUBTITLE_KIND_ASS,    /* ASS with its own layout */
+    SUBTITLE_KIND_ASS,    /* ASS with its own styles */
     SUBTITLE_KIND_PLAIN,  /* other text formats, converted to ASS without styles */
     SUBTITLE_KIND_IMAGES, /* bitmaps */
 } SubtitleKind;
@@ -20,11 +20,11 @@ typedef struct SubtitleBitmap {
     int x, y, width, height; /* may reach beyond the canvas */
 } SubtitleBitmap;
 
-/* End of an event that lasts until the next one of its track. */
+/* Value of SubtitleEvent.end: the event lasts until the track's next event. */
 #define SUBTITLE_UNTIL_NEXT INT64_MAX
 
-/* Lines or bitmaps shown from `start` to `end`, in microseconds from source_start(). An empty
- * bitmap event ends the previous one. */
+/* Lines or bitmaps shown from `start` to `end`, in microseconds from source_start(). On a bitmap
+ * track, an event without bitmaps only ends the previous event. */
 typedef struct SubtitleEvent {
     int64_t start, end;
     char **lines; /* ASS: "ReadOrder,Layer,Style,Name,MarginL,MarginR,MarginV,Effect,Text" */
@@ -34,25 +34,25 @@ typedef struct SubtitleEvent {
     int canvas_width, canvas_height; /* canvas of the bitmaps */
 } SubtitleEvent;
 
-/* The kind of a track, whether or not a decoder exists. */
+/* The kind of a track. Needs no decoder. */
 SubtitleKind subtitle_kind(const AVStream *stream);
 
-/* Keeps no reference to the source. MEDIA_INPUT (no decoder, ...); *decoder is then NULL. */
+/* The decoder does not need the source later. MEDIA_INPUT; *decoder is then NULL. */
 int subtitle_decoder_open(SubtitleDecoder **decoder, const Source *source, const AVStream *stream,
                           MediaError *error);
 
 /* The ASS header for the lines: styles and resolution. "" for bitmaps. Owned by the decoder. */
 const char *subtitle_decoder_header(const SubtitleDecoder *decoder);
 
-/* Returns 1 with *event, which the caller frees with subtitle_event_free(). Returns 0 if the packet
- * shows nothing, has no time, is damaged, or repeats text that was decoded before a seek; also if
- * out of memory. Leaves the packet unchanged. */
+/* Returns 1 with *event, which the caller frees with subtitle_event_free(). Returns 0 if memory
+ * runs out, or if the packet shows nothing, has no time or is damaged. Returns 0 also for a text
+ * packet that was decoded before, because a seek can deliver packets again. */
 int subtitle_decoder_decode(SubtitleDecoder *decoder, AVPacket *packet, SubtitleEvent *event);
 
 /* Call after a seek. */
 void subtitle_decoder_flush(SubtitleDecoder *decoder);
 
-/* Frees its content; leaves {0}. */
+/* Frees the event's content and sets *event to {0}. */
 void subtitle_event_free(SubtitleEvent *event);
 
 void subtitle_decoder_close(SubtitleDecoder **decoder);
