@@ -87,8 +87,7 @@ const uint8_t *writer_extradata(const Writer *writer, int *size);
 /* Flushes the encoder; no frame may follow. MEDIA_OUTPUT. */
 int writer_end_frames(Writer *writer, MediaError *error);
 
-/* Writes the video's next packet, which may come from another encoder with equal settings. Leaves
- * the packet blank. MEDIA_OUTPUT. */
+/* Writes the next packet of an encoder with equal settings; leaves it blank. MEDIA_OUTPUT. */
 int writer_encoded(Writer *writer, AVPacket *packet, MediaError *error);
 
 /* Time base of the encoder's packets. */
@@ -135,8 +134,7 @@ bool writer_is_direct(const Writer *writer);
 /* Totals of the segments; all 0 without segments. */
 SegmentTotals writer_segments(const Writer *writer);
 
-/* Path of the finished file or last segment, or the sequence's pattern; NULL: nothing is finished.
- * Valid until writer_close(). */
+/* Path of the finished file, last segment or sequence; else NULL. Valid until writer_close(). */
 const char *writer_name(const Writer *writer);
 
 /* Frees everything and removes an unfinished file. */
