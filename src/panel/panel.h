@@ -19,10 +19,10 @@ typedef enum PanelLight {
 } PanelLight;
 
 typedef enum PanelScope {
-    PANEL_HISTOGRAM = 0, /* of input and output, and the curve */
+    PANEL_HISTOGRAM = 0, /* histograms of input and output, and the curve */
     PANEL_WAVEFORM,      /* of the output */
     PANEL_VECTORSCOPE,   /* of the output */
-    PANEL_ALL,           /* if there is room; else PANEL_HISTOGRAM */
+    PANEL_ALL,           /* all of them if there is room; else PANEL_HISTOGRAM */
 } PanelScope;
 
 /* Text size relative to the panel's default. */
@@ -34,10 +34,10 @@ typedef struct PanelText {
 /* The data to draw; borrowed. A plot whose array is NULL stays empty. */
 typedef struct PanelData {
     int bins;  /* at most PANEL_MAX_BINS */
-    int depth; /* bits per code; a bin counts 2^depth / bins codes; 0: one bin per code */
+    int depth; /* bits per code: a bin counts 2^depth / bins codes; 0: one code per bin */
     const uint32_t *hist_in, *hist_out;
-    const uint32_t *curve; /* output code of each bin's first code, 16 fraction bits */
-    int full_range;        /* 0: black and white are 16 and 235 of 256; else first and last code */
+    const uint32_t *curve; /* for the first input code of each bin: its output code, Q16 */
+    int full_range;        /* black and white are the first and last code; 0: 16 and 235 of 256 */
     PanelLight light;
     PanelScale scale;
     int translucent;   /* nonzero: drawn over a picture, with a translucent background */
@@ -60,22 +60,22 @@ typedef struct PanelLayout {
     int word_lines; /* number of lines in `words` */
 } PanelLayout;
 
-/* `digits`: digits of the last code; 0: no text. Only `words`, `text`, `scope` and `translucent` of
- * the data are used. */
+/* `digits`: number of digits of the highest code; 0: no text. Uses only `words`, `text`, `scope`
+ * and `translucent` of the data. */
 PanelLayout panel_layout(int width, int height, int digits, const PanelData *data);
 
 /* True if PANEL_ALL fits a panel of this size. */
 bool panel_has_room_for_all(int width, int height, PanelText text);
 
-/* For a panel over a picture: the height that this scope needs at this width, at most `height`. */
+/* The height that a panel of this width over a picture needs for `scope`, at most `height`. */
 int panel_scope_height(int width, int height, PanelText text, PanelScope scope);
 
 /*
- * Draws the whole canvas and the lines queued in `text`. If `text` is NULL, there are no labels.
+ * Fills the canvas with the panel. Also draws all lines queued in `text`; NULL: draws no labels.
  *
- * A bar's height is its bin's count, or the mean count of the bins in a pixel column, relative to
- * the highest bar. On the linear scale, up to four outliers are cut off at 1.25 times the fifth
- * highest bar. The logarithmic scale is log(1 + n) / log(1 + highest).
+ * Each pixel column is a bar. Its height is the mean count of its bins, relative to the highest
+ * bar. On the linear scale, up to four outliers are cut off at 1.25 times the fifth highest bar.
+ * The logarithmic scale is log(1 + n) / log(1 + highest).
  */
 void panel_draw(const PanelData *data, const Canvas *canvas, Text *text);
 
@@ -92,23 +92,23 @@ PanelMarks panel_find_marks(const PanelData *data, const uint32_t *hist);
 /* Draws a panel for every frame and reuses unchanged parts. For one thread at a time. */
 typedef struct PanelCache PanelCache;
 
-/* A cached panel changes its numbers at most once per interval of this length, so that people can
- * read them. */
+/* A cached panel changes its numbers at most once per interval, so that people can read them. This
+ * is the interval's length. */
 #define PANEL_NUMBERS_US 250000
 
-/* The number of the interval that contains this time. */
+/* The number of the interval that contains `now_us`. */
 int64_t panel_interval(int64_t now_us);
 
 /* Returns 0, or -1 if out of memory; *cache is then NULL. */
 int panel_cache_create(PanelCache **cache);
 
 /* Draws like panel_draw() on a canvas of this size, but numbers may be outdated. The cache owns the
- * canvas, which is valid until the next call. `now_us` is any monotonic clock. Returns NULL if out
- * of memory or if a side is not positive. */
+ * canvas. It is valid until the next call. `now_us`: time of any monotonic clock. Returns NULL if
+ * out of memory or if the width or height is not positive. */
 const Canvas *panel_cache_draw(PanelCache *cache, const PanelData *data, int width, int height,
                                Text *text, int64_t now_us);
 
-/* True if outdated numbers were drawn; drawing again after PANEL_NUMBERS_US updates them. */
+/* True if the last call drew outdated numbers. Draw again after PANEL_NUMBERS_US. */
 bool panel_cache_is_late(const PanelCache *cache);
 
 /* *cache may be NULL. */

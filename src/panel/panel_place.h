@@ -12,7 +12,7 @@ typedef enum PanelMode {
 
 /* In window pixels. */
 typedef struct PanelPlace {
-    Rect panel;   /* {0}: none, or the window is too small */
+    Rect panel;   /* {0}: no panel, perhaps because the window is too small */
     Rect picture; /* area for the picture */
     Rect free;    /* part of `picture` outside the panel, for messages */
 } PanelPlace;
@@ -21,15 +21,15 @@ typedef struct PanelPlace {
  * screens. */
 PanelPlace panel_place(int width, int height, PanelMode mode, double density);
 
-/* Places the panel over the picture `around`, at its right or, if `at_left`, at its left. In a
- * comparison, the panel may cover the source, so it is at the left. */
+/* Places the panel over the picture, which fills `around`. `at_left`: on the picture's left side,
+ * as in a comparison, where the panel covers only the source; else on the right side. */
 PanelPlace panel_place_over(int width, int height, Rect around, bool at_left, double density);
 
-/* The largest part of `whole` on one side of the panel; all of `whole` if they do not overlap. */
+/* The largest part of `whole` beside, above or below the panel; `whole` if they do not overlap. */
 Rect panel_free(Rect whole, Rect panel);
 
-/* Turns a picture's size into the size of a window that shows the picture and the panel beside it.
- * If no panel fits, the size stays unchanged. */
+/* Enlarges a window of the picture's size, so that the panel has room beside the picture. If the
+ * window is too small for a panel, leaves its size unchanged. */
 void panel_add_room(int *width, int *height);
 
 #endif

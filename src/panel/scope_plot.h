@@ -37,9 +37,9 @@ typedef struct ScopePlot {
 void scope_plot_waveform_ground(const ScopePlot *plot, Rect rect, const Scopes *scopes);
 void scope_plot_vectors_ground(const ScopePlot *plot, Rect rect, const Scopes *scopes);
 
-/* Draw the counts; higher counts are brighter. The waveform has the picture's columns, with the
- * highest level on top. The vectorscope has Cb to the right and Cr upwards; each vector has its
- * colour. */
+/* Draw the counts; higher counts are brighter. The waveform shows the picture's columns from left
+ * to right, and the highest level on top. The vectorscope shows Cb to the right and Cr upwards,
+ * each point in the colour of its Cb and Cr. */
 void scope_plot_waveform(const ScopePlot *plot, Rect rect, const Scopes *scopes);
 void scope_plot_vectors(const ScopePlot *plot, Rect rect, const Scopes *scopes);
 

@@ -31,18 +31,18 @@ typedef struct Scopes {
     int full_range;
     uint32_t waveform[SCOPES_COLUMNS][SCOPES_LEVELS]; /* by column, level */
     uint32_t vectors[SCOPES_LEVELS][SCOPES_LEVELS];   /* by Cr, Cb */
-    uint32_t column_samples;                          /* maximum samples counted per column */
-    uint32_t most_vectors;                            /* maximum of `vectors` */
+    uint32_t column_samples;                          /* most samples that a column can have */
+    uint32_t most_vectors;                            /* highest count in `vectors` */
 } Scopes;
 
 /* Larger pictures are subsampled in equal steps to at most this size. */
 #define SCOPES_MOST_COLUMNS 960
 #define SCOPES_MOST_ROWS 270
 
-/* The smallest step that takes at most `most` of `length` samples. */
+/* The smallest sampling step that takes at most `most` of `length` samples. */
 int scopes_step(int length, int most);
 
-/* Replaces the counts by those of a picture. */
+/* Clears all counts and counts a picture's samples. */
 void scopes_count(Scopes *scopes, const ScopesPicture *picture);
 
 #endif

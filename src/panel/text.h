@@ -7,16 +7,16 @@
 /* For one thread at a time. */
 typedef struct Text Text;
 
-/* The point of the text that is placed at (x, y). */
+/* The part of a text that is placed at (x, y). Values as in ASS's \an. */
 typedef enum TextAnchor {
-    TEXT_LEFT = 4, /* middle of the left side; values as in ASS's \an */
+    TEXT_LEFT = 4, /* middle of the left side */
     TEXT_CENTRE = 5,
     TEXT_RIGHT = 6,
 } TextAnchor;
 
-/* Returns 0, or -1 if no font is found or memory runs out; *text is then NULL. If a Text is NULL,
- * all functions draw nothing. Searching for fonts can take seconds, so a thread may open a Text for
- * another thread. */
+/* Returns 0, or -1 if no font is found or memory runs out; *text is then NULL. With NULL as Text,
+ * all functions draw nothing. The search for fonts can take seconds, so another thread may open the
+ * Text. */
 int text_open(Text **text);
 
 /* Queues a line of UTF-8 text without control characters. `size` is the line height (ascent plus
@@ -31,7 +31,7 @@ void text_add_wrapped(Text *text, Rect box, int size, Colour colour, const char 
  * `size` pixels. (x, y) is the top left corner. */
 void text_add_shape(Text *text, int x, int y, int size, Colour colour, const char *commands);
 
-/* Queues a disc with this centre. */
+/* Queues a disc of diameter `size` around (x, y). */
 static inline void text_add_disc(Text *text, int x, int y, int size, Colour colour)
 {
     text_add_shape(
@@ -60,8 +60,8 @@ typedef struct ass_image ASS_Image;
 /* Starts libass without its messages. NULL: out of memory. */
 ASS_Library *ass_library_open(void);
 
-/* True if a letter produces ink; without fonts, libass draws nothing but reports no error. Changes
- * the renderer's frame size. */
+/* True if the renderer can draw a letter. Without fonts, libass reports no error but draws nothing.
+ * Changes the renderer's frame size. */
 bool ass_can_draw(ASS_Library *library, ASS_Renderer *renderer);
 
 /* The bounding box of all visible pixels of libass's images, in pixels of its frame; {0}: none. */
