@@ -1,4 +1,4 @@
-/* The actions of keys and mouse. `which`, `arg`, x and y are members of Player.command. */
+/* The actions of keys and the mouse. They read `which`, `arg`, x and y from Player.command. */
 #ifndef LUMEQ_PLAYER_ACTIONS_H
 #define LUMEQ_PLAYER_ACTIONS_H
 
@@ -15,7 +15,7 @@ Action act_chapter; /* by `arg` chapters */
 Action act_step;    /* one frame forward; `arg` 1: back */
 Action act_speed;   /* by `arg` steps; 0: normal speed */
 Action act_loop;
-Action act_repeat;   /* marks the start of a section, then its end; then stops repeating it */
+Action act_repeat;   /* 1st call: marks a section's start; 2nd: its end; 3rd: stops repeating */
 Action act_position; /* shows the bar for a second */
 
 /* Sound and tracks. */
@@ -28,17 +28,17 @@ Action act_last_subtitles; /* shows the file that was added last */
 Action act_subtitle_delay; /* by `arg` steps */
 Action act_sound_delay;    /* by `arg` steps */
 
-/* Settings. A step of 0 restores the default. */
+/* Settings. 0 steps restore the default. */
 Action act_setting;        /* changes `which`, a PlayerSetting, by `arg` steps */
 Action act_setting_chosen; /* changes the selected setting by `arg` steps */
 Action act_setting_at;     /* handles a click on the panel at x, y */
 Action act_setting_scroll; /* changes the setting at x, y by `arg` steps */
-Action act_meter; /* meters the rectangle drawn to x, y; `arg` 1: asks the user for it; 2: whole
-                     picture; 3: the visible part */
+Action act_meter; /* `arg` 0: meters the rectangle that the user has drawn up to x, y; 1: asks the
+                     user to draw one; 2: meters the whole picture; 3: the visible part */
 
 /* The window's look. */
 typedef enum LookChange {
-    LOOK_SUBTITLES, /* this and the next five: on or off */
+    LOOK_SUBTITLES, /* switched on or off, as are the next five */
     LOOK_SETTINGS,
     LOOK_MIRROR,
     LOOK_LOG_SCALE,
@@ -66,11 +66,11 @@ Action act_screenshot;
 Action act_record;
 Action act_write;         /* exports the video with the current settings */
 Action act_print_command; /* prints a command for the same export */
-Action act_open;          /* opens a dropped file; `arg` 1: adds it to the files of the same drop */
+Action act_open;          /* opens a dropped file; `arg` 1: a further file of the same drop */
 Action act_file;          /* next file in the list; `arg` -1: previous */
-Action act_dialog;
-Action act_escape;
-Action act_quit; /* `arg` 1: the window closes without the user's request */
+Action act_dialog;        /* shows the desktop's file dialog */
+Action act_escape;        /* leaves fullscreen, else quits */
+Action act_quit;          /* `arg` 1: the user did not ask; perhaps the display is lost */
 
 /* Shared with player.c. */
 void player_seek(Player *p, InputStart start);

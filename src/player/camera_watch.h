@@ -11,12 +11,12 @@ typedef struct CameraWatch {
     int64_t lost;     /* frames lost in the camera */
     char notice[256]; /* notice that stays in the window; "": none */
 
-    int64_t since;   /* since when a picture is awaited */
-    int64_t packets; /* number of camera packets up to `since` */
+    int64_t since;   /* when the wait for the next picture began */
+    int64_t packets; /* number of camera packets that arrived before `since` */
 } CameraWatch;
 
-/* Call once a turn. `camera` may be NULL. `came`: a new picture arrived. `note` prints a line for
- * the user. */
+/* Call once in each turn of the player's loop. `camera` may be NULL. `came`: a new picture arrived.
+ * `note` prints a line for the user. */
 void camera_watch(CameraWatch *watch, Camera *camera, int came, int64_t now,
                   void (*note)(const char *line));
 

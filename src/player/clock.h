@@ -9,7 +9,7 @@
 
 #include <stdint.h>
 
-/* A larger offset from the sound is corrected at once, a smaller one gradually. */
+/* The clock corrects larger offsets from the sound at once, smaller ones gradually. */
 #define CLOCK_JUMP_US 25000
 
 /* Maximum wait for the sound to begin. */
@@ -25,27 +25,27 @@ typedef struct Clock {
 /* Monotonic system time in microseconds. Thread-safe. */
 int64_t clock_now(void);
 
-/* Sets the position. `wait_for_sound`: stay there until clock_follow() is called or CLOCK_HOLD_US
- * have passed. A paused clock stays paused. */
+/* Sets the position. `wait_for_sound`: the clock stands until clock_follow() is called, but at most
+ * for CLOCK_HOLD_US. A paused clock stays paused. */
 void clock_set(Clock *clock, int64_t now_us, int64_t position_us, int wait_for_sound);
 
 void clock_set_speed(Clock *clock, int64_t now_us, double speed);
 
 void clock_pause(Clock *clock, int64_t now_us, int paused);
 
-/* Call repeatedly while the position of the audible sound is known. */
+/* Moves the clock towards the position of the audible sound. Call it repeatedly. */
 void clock_follow(Clock *clock, int64_t now_us, int64_t sound_us);
 
 int64_t clock_position(const Clock *clock, int64_t now_us);
 
-/* Returns the real time until `position_us`; negative if it has passed. Ignores pauses and waiting
- * for the sound. */
+/* Returns the real time until the clock reaches `position_us`; negative if it has passed. Assumes
+ * that the clock runs. */
 int64_t clock_until(const Clock *clock, int64_t now_us, int64_t position_us);
 
-/* The next frame is not known yet. */
+/* Value of SyncFrame.next: the next frame is not known yet. */
 #define SYNC_NO_FRAME INT64_MIN
 
-/* Without sound, a frame further from the clock is shown at once, because its timestamps jumped. */
+/* Without sound, a frame this far from the clock is shown at once. Its timestamps have jumped. */
 #define SYNC_JUMP_US 60000000
 
 typedef enum SyncAction {
@@ -68,7 +68,7 @@ typedef struct SyncFrame {
 } SyncFrame;
 
 /* Decides what to do with the first queued frame and counts the decision. The only frame in the
- * queue is never dropped. With SYNC_WAIT, ask again after *wait_us (at most SYNC_MAX_WAIT_US), or
+ * queue is never dropped. After SYNC_WAIT, ask again in *wait_us (at most SYNC_MAX_WAIT_US), or
  * earlier if a frame, the clock or the sound changes. `by_sound`: the clock follows the sound, so
  * SYNC_JUMP is never returned. */
 SyncAction sync_decide(Sync *sync, const Clock *clock, int64_t now_us, int by_sound,
@@ -89,7 +89,7 @@ void delay_note(Delay *delay, int64_t us);
 /* Mean in milliseconds; 0 if no delay was noted. */
 double delay_mean(const Delay *delay);
 
-/* The quantile at `share` (0..1): this share of the delays was not longer. In milliseconds, rounded
+/* The quantile `share` (0..1) of the delays, in milliseconds: 0.95 is the 95th percentile. Rounded
  * up, at most DELAY_MOST_MS + 1; 0 if no delay was noted. */
 double delay_share(const Delay *delay, double share);
 

@@ -21,14 +21,14 @@ typedef struct Command {
 typedef enum ControlsTarget {
     CONTROLS_PICTURE = 0,
     CONTROLS_SPLIT,  /* the split line */
-    CONTROLS_BUTTON, /* pause */
+    CONTROLS_BUTTON, /* the pause button */
     CONTROLS_SETTINGS_BUTTON,
     CONTROLS_FULLSCREEN_BUTTON,
     CONTROLS_TRACK,  /* the seek bar */
-    CONTROLS_VOLUME, /* on the bar */
-    CONTROLS_PART,   /* drawing the metering rectangle */
+    CONTROLS_VOLUME, /* the volume bar */
+    CONTROLS_PART,   /* the metering rectangle, while the mouse draws it */
     CONTROLS_SETTINGS,
-    CONTROLS_BAR, /* elsewhere on the bar */
+    CONTROLS_BAR, /* the rest of the bar at the bottom */
 } ControlsTarget;
 
 /* Starts as {0}. */
@@ -36,7 +36,7 @@ typedef struct Controls {
     /* Set by the caller: finds the item at x, y (window units). NULL: everything is the picture. */
     ControlsTarget (*target)(const void *opaque, int x, int y);
     const void *opaque;
-    ControlsTarget at, held; /* item under the mouse now, and when the left button was pressed */
+    ControlsTarget at, held; /* item under the mouse: now, and at the last left press */
     int dragging;            /* left button is down */
     int settings;         /* set by the caller: the settings panel is open and takes keys first */
     int x, y;             /* mouse position */
@@ -45,7 +45,7 @@ typedef struct Controls {
     int repeated;         /* the current key event is a repeat */
     int closed;           /* the user closed the window */
     int dropping;         /* 1: a drop of files has begun; 2: its first file has arrived */
-    int twice;            /* a double click's second command is pending */
+    int twice;            /* the second command of a double click is pending */
     int64_t cursor_until; /* when the cursor hides (clock_now() time) */
 } Controls;
 

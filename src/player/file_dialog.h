@@ -16,8 +16,8 @@ typedef struct FileDialog {
 /* Shows the dialog unless it is open. Returns 0, or -1 if no dialog program can be started. */
 int file_dialog_show(FileDialog *dialog);
 
-/* Call once a turn. Returns the chosen file's path once per dialog, else NULL. The path is valid
- * until the next file_dialog_show(). */
+/* Call once in each turn of the loop. After the user has chosen a file, returns its path once; else
+ * NULL. The path is valid until the next file_dialog_show(). */
 const char *file_dialog_take(FileDialog *dialog);
 
 void file_dialog_close(FileDialog *dialog);

@@ -4,7 +4,7 @@
 
 typedef struct FileListEntry {
     char *path;
-    char *name; /* for display: the path; for a URL, which may hold secrets, only the file name */
+    char *name; /* for display: the path, or a URL's file name, because a URL may hold secrets */
     int failed; /* could not be played; skipped from now on */
 } FileListEntry;
 

@@ -10,12 +10,12 @@
 typedef struct PlaybackOptions {
     InputOptions video;
     int audio_track, sub_track; /* as in PlayerOptions */
-    const char *path;           /* opens subtitle files beside this path; NULL: none; copied */
-    const char *sub_file;       /* the first subtitle file, or NULL; must outlive the opening */
+    const char *path;           /* the video, to find subtitle files beside it; or NULL; copied */
+    const char *sub_file;       /* subtitle file to open first, or NULL; not copied */
     int no_audio;
-    int sound_later; /* nonzero: opens the sound device after playback_equalize() */
+    int sound_later; /* nonzero: opens no sound device before playback_equalize() */
     double speed;
-    void (*packet)(void *opaque, const AVPacket *packet); /* as in PlayerHost */
+    void (*packet)(void *opaque, const AVPacket *packet); /* see PlayerHost */
     void *opaque;
 } PlaybackOptions;
 
@@ -24,18 +24,18 @@ typedef struct Playback Playback;
 /* Maximum number of subtitle files of one video. */
 #define PLAYBACK_FILES 32
 
-/* The state that the loop reads. After opening, only the loop's calls change it. */
+/* State for the player's loop. Once `input` is open, only calls by the loop change the state. */
 typedef struct PlaybackState {
     Source *source;
     Input *input;             /* NULL until it is open */
     const AVStream *sound;    /* the audio track, or NULL */
     const AVStream *subtitle; /* the subtitle track, or NULL */
-    const SubtitleFile *file; /* the file of `subtitle`; NULL: the source */
+    const SubtitleFile *file; /* the file with the subtitle track; NULL: the source */
     const SubtitleFile *files[PLAYBACK_FILES];
     int file_count;
     InputStart start; /* the last requested start */
-    int pending;      /* true until the requested frame is shown */
-    int attached;     /* the stage takes frames, and no start is in progress */
+    int pending;      /* true until the frame at `start` is shown */
+    int attached;     /* the stage takes frames; false while a start is in progress */
     int ahead;        /* number of fetched frames */
     int ended;        /* no frames follow the fetched ones */
     int paused;
@@ -44,36 +44,36 @@ typedef struct PlaybackState {
 
 /* Times are in microseconds. Positions count from the source's start. `now` is clock_now(). */
 
-/* Starts to open everything and to play from `start`. Takes ownership of the source unless it
- * returns NULL (out of memory). */
+/* Creates a playback. playback_poll() then opens everything and plays from `start`. Takes ownership
+ * of the source. NULL: out of memory; the caller keeps the source. */
 Playback *playback_open(Source *source, const PlaybackOptions *options, const InputStart *start);
 
-/* Stays current and valid until playback_close(). */
+/* Always current; valid until playback_close(). */
 const PlaybackState *playback_state(const Playback *p);
 
 /* Number of sound underruns; -1: no sound. */
 int64_t playback_underruns(const Playback *p);
 
-/* Call once a turn: starts and completes work on the worker thread. Returns 0 if all work is done,
- * AVERROR(EAGAIN) while work is in progress, MEDIA_USAGE (no such track) or MEDIA_INPUT. */
+/* Call once in each turn of the loop: lets a worker thread open and start everything. Returns 0 if
+ * all is done, AVERROR(EAGAIN) until then, MEDIA_USAGE (no such track) or MEDIA_INPUT. */
 int playback_poll(Playback *p, MediaError *error);
 
-/* Waits until the work is done. Returns 0 or the error of playback_poll(). */
+/* Repeats playback_poll() until all work is done. Returns 0 or an error. */
 int playback_wait(Playback *p, MediaError *error);
 
-/* From now on, playback_poll() gives the frames of an opened playback to the stage. */
+/* Lets the stage equalize the frames, once the input is open. */
 void playback_equalize(Playback *p, EqualizeStage *stage);
 
-/* Takes over *other and closes it on the worker thread before `p` opens its sound device. Some
- * devices can be opened only once. */
+/* Takes ownership of *other. The worker thread closes *other before `p` opens a sound device,
+ * because some devices can be opened only once. */
 void playback_close_later(Playback *p, Playback **other);
 
-/* Seeks: drops the fetched frames at once and restarts the threads at `start`. A further call
- * replaces a restart that has not begun. A paused playback stays paused. */
+/* Seeks: drops the fetched frames at once, then restarts all threads at `start`. A second call
+ * before the restart replaces `start`. A paused playback stays paused. */
 void playback_start(Playback *p, const InputStart *start);
 
-/* Fetches frames until `count` (1 or 2) are held or no more are ready. Returns 0 or an error of
- * equalize_stage_receive(). */
+/* Fetches frames from the stage until there are `count` (1 or 2) or no more are ready. Returns 0 or
+ * an error of equalize_stage_receive(). */
 int playback_fetch(Playback *p, int count, MediaError *error);
 
 /* Like playback_fetch(), but keeps only the newest frame. Older frames count as dropped. */
@@ -84,26 +84,26 @@ const Frame *playback_next(const Playback *p);
 
 /* Takes the first fetched frame. The caller owns the frame. */
 Frame *playback_take(Playback *p);
-/* Takes the shown frame, equalized again with other settings; NULL: not ready. */
+/* Takes the shown frame after it was equalized again; NULL: not ready. */
 Frame *playback_take_redone(Playback *p);
 
-/* Drops the fetched frames. equalize_stage_set() and equalize_stage_redo() deliver them again. */
+/* Drops the fetched frames. Then call equalize_stage_set() or _redo() to get them again. */
 void playback_drop_ahead(Playback *p);
 
-/* Call once a turn while it plays, so that the stage drops frames that are too late. */
+/* Call once in each turn unless paused, so that the stage drops frames that are too late. */
 void playback_update_late(Playback *p, int64_t now);
 
 /* Number of frames dropped because they were late, and number of frames shown late. */
 int64_t playback_dropped(const Playback *p);
 int64_t playback_late(const Playback *p);
 
-/* Call when the requested frame is shown, before it is taken. Starts the clock unless paused. */
+/* Call before taking the frame at PlaybackState.start. Starts the clock unless paused. */
 void playback_arrived(Playback *p, int64_t now);
 
 /* Updates the clock. True if the first fetched frame is due in less than `lead_us`. */
 bool playback_check_late(Playback *p, int64_t lead_us, int64_t now);
 
-/* Decides about the first fetched frame; see sync_decide(). *due: when to show it. */
+/* Decides about the first fetched frame; see sync_decide(). *due: when to show the frame. */
 SyncAction playback_decide(Playback *p, int64_t lead_us, int64_t now, int64_t *wait_us,
                            int64_t *due);
 
@@ -116,10 +116,10 @@ int64_t playback_heard(const Playback *p, int64_t now);
 /* True if no sound is left to play. */
 bool playback_is_silent(const Playback *p, int64_t now);
 
-/* Call once a turn. True once a live source has ended and its sound is over (0.5 s at most). */
+/* Call once in each turn. True if a live source has ended and its last sound (0.5 s) was played. */
 bool playback_update_end(Playback *p, int64_t now);
 
-/* `shown`: the position of the frame on the screen, where playback resumes. */
+/* Pauses or resumes. `shown`: the position of the frame on the screen, where playback resumes. */
 void playback_pause(Playback *p, int paused, int64_t shown, int64_t now);
 
 void playback_set_speed(Playback *p, double speed, int64_t now);
@@ -135,13 +135,13 @@ void playback_select_audio(Playback *p, const AVStream *stream, int64_t position
 void playback_select_subtitles(Playback *p, const AVStream *stream);
 void playback_select_file(Playback *p, const SubtitleFile *file);
 
-/* Starts to open a subtitle file, which is then added to PlaybackState.files. After that,
- * playback_take_file() returns it once; otherwise NULL. */
+/* playback_add_file() lets the worker thread open a subtitle file and add it to
+ * PlaybackState.files. playback_take_file() then returns the file once; otherwise NULL. */
 void playback_add_file(Playback *p, const char *path);
 const SubtitleFile *playback_take_file(Playback *p);
 
-/* The stored subtitle packets: all packets of the chosen file or, without one, the packets read so
- * far from all subtitle tracks of the source. */
+/* The stored subtitle packets: all packets of the chosen file or, without a file, the packets read
+ * so far from all subtitle tracks of the source. */
 const PacketStore *playback_subtitles(const Playback *p);
 
 /* Reads and stores the next subtitle packet of the source. The playback must be attached. Returns a
@@ -152,10 +152,10 @@ int playback_read_subtitle(Playback *p, AVPacket *packet);
 int playback_take_trouble(Playback *p, char *text, size_t size);
 
 /* Ends all threads for good and waits for them. Returns 1 if the input is damaged; `text` says how.
- * `to_end`: nonzero: playback reached the input's end; `lost`: frames lost after decoding. */
+ * `to_end`: playback reached the input's end. `lost`: number of frames lost after decoding. */
 int playback_damage(Playback *p, int to_end, int64_t lost, char *text, size_t size);
 
-/* False for live sources, and for pipes. */
+/* False for live sources and for pipes. */
 bool playback_can_seek(const Playback *p);
 
 /* The length of the input, or 0 if unknown. */

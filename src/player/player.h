@@ -37,7 +37,7 @@ typedef struct PlayerState {
     int at_end;     /* nonzero: paused on the last picture */
     int seeking;    /* nonzero: the frame after a seek is pending */
     int changing;   /* nonzero: the current frame is being equalized again, with new settings */
-    int64_t offset; /* position of the picture minus the sound's, in us; AV_NOPTS_VALUE: no sound */
+    int64_t offset; /* the picture's position minus the sound's, in us; AV_NOPTS_VALUE: no sound */
     int64_t screenshots;
     /* Means over the last frames, in milliseconds unless stated otherwise. */
     double equalize_ms;    /* the whole equalize stage */
@@ -59,7 +59,7 @@ PlayerState player_state(const Player *player);
 /* Returns the window's content as RGBA, top row first, or NULL on failure. Free it with free(). */
 uint8_t *player_grab(Player *player, int *width, int *height);
 
-/* Stops playback. If the input is known to be damaged, writes one sentence about it to `text` and
+/* Stops playback. If the input is damaged, writes one sentence about the damage to `text` and
  * returns 1; else returns 0. */
 int player_damage(Player *player, char *text, size_t size);
 

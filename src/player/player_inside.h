@@ -17,8 +17,8 @@ typedef struct Wanted {
 /* The file that will replace the current one. */
 typedef struct Next {
     char path[PATH_MAX]; /* "": no file is next */
-    int at, step; /* index in its list; 1 or -1: if it fails, try the next or previous file */
-    int waits;    /* 1: starts at the end of the current file; 0: once its first frame is ready */
+    int at, step; /* index in its list; direction in which to skip files that fail: 1 or -1 */
+    int waits;    /* 1: starts when the current file ends; 0: when its own first frame is ready */
     Playback *playback; /* the opened file until it becomes the current one; or NULL */
     int64_t since;      /* when it was opened */
 } Next;
@@ -37,15 +37,15 @@ struct Player {
     Next next;
     MediaError broken; /* why the current file stopped; cleared when the next one starts */
     SubtitleThread *subtitles;
-    int kept, kept_end; /* stored packets kept..kept_end - 1 are not yet passed to the thread */
-    int trouble_said;   /* the current subtitle error was shown */
+    int kept, kept_end; /* `subtitles` has yet to get the stored packets kept..kept_end - 1 */
+    int trouble_said;   /* the error of the current subtitles was shown */
 
     /* Read only; owned by the screen and by showing.c. */
     const ScreenState *seen;
     const Shown *shown;
 
     FileDialog dialog;
-    int64_t pointed; /* position under the mouse on the seek bar; -1: the mouse is elsewhere */
+    int64_t pointed; /* position on the seek bar under the mouse; -1: the mouse is elsewhere */
     Controls controls;
     Command command;   /* the command in progress */
     MediaError failed; /* why a command failed; ends the player */
@@ -58,7 +58,7 @@ struct Player {
     CameraWatch camera;
     PlayerRecording recording;
     PlayerWriting writing;
-    int64_t warned_until; /* until then, a warning is shown, and quitting cancels the export */
+    int64_t warned_until; /* end of the warning; until then, quitting cancels the export */
     int over;             /* the window is closing */
     int ended;            /* playback reached the end */
 };
@@ -68,8 +68,8 @@ static inline const PlaybackState *played(const Player *p)
     return playback_state(p->playback);
 }
 
-/* The position that the next seek starts from. While the frame of a seek is pending, this is the
- * requested position, so that seeks add up. */
+/* The position to which a relative seek adds: the shown frame's. While an earlier seek is pending,
+ * its requested position, so that seeks add up. */
 static inline int64_t player_position(const Player *p)
 {
     const PlaybackState *b = played(p);

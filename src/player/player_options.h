@@ -40,7 +40,7 @@ typedef enum PlayerSetting {
 
 typedef struct PlayerSettings {
     LumeqParams params;
-    int range; /* this and the next two: as in PlayerOptions */
+    int range; /* see PlayerOptions, also for the next two */
     DeinterlaceMode deinterlace;
     CodeRangeMode codes;
 } PlayerSettings;
@@ -52,7 +52,7 @@ typedef struct PlayerSettings {
 /* State of a camera recording. */
 typedef struct PlayerRecording {
     int on;                  /* nonzero: recording */
-    char line[64];           /* progress, shown with the red light */
+    char line[64];           /* progress, shown beside the red light */
     double level;            /* sound level, 0 to 1; negative: no sound is recorded */
     char message[512];       /* result, shown once; "": none */
     int64_t frames, dropped; /* frames written, frames dropped because they were late */
@@ -74,14 +74,14 @@ typedef struct PlayerHost {
     /* Adds a dropped file, or all files of a dropped folder, to the list. Returns 0, or -1 if out
      * of memory. */
     int (*list_files)(void *opaque, const char *path, FileList *files);
-    /* Begins to open a file; cancels an earlier opening. */
+    /* Begins to open a file. Cancels an opening in progress. */
     int (*start_opening)(void *opaque, const char *path, MediaError *error);
-    /* Called once a turn after start_opening(). Returns 0 with the source, which the player
-     * then owns; AVERROR(EAGAIN) while it is being opened; or another error. The program
-     * must not change its own state yet, because the file may be unplayable. */
+    /* Called in each turn after start_opening(). Returns 0 with the source, which the player then
+     * owns; AVERROR(EAGAIN) while the file is being opened; or another error. The program must not
+     * change its own state yet, because the file may be unplayable. */
     int (*take_opened)(void *opaque, Source **source, MediaError *error);
-    /* Called before a playable new file replaces the current file. Returns 0 with the new file's
-     * settings, or AVERROR(EAGAIN) while the program still needs the current file. */
+    /* Called when the new file can replace the current one. Returns 0 with the new file's settings,
+     * or AVERROR(EAGAIN) while the program still needs the current file. */
     int (*replace)(void *opaque, LumeqParams *params);
     /* where_left() returns the position that note_left() stored for the file, or -1. `ended`: the
      * file was played to its end. */
@@ -99,8 +99,8 @@ typedef struct PlayerHost {
     /* Sets the rectangle to meter, in stored samples (width 0: the whole picture), and fills in the
      * new parameters. */
     void (*meter)(void *opaque, LumeqRect part, LumeqParams *params, char *text, size_t size);
-    /* engine() names the equalizing device (`lost`: the GPU was lost). decided() describes the
-     * decision about a frame. */
+    /* engine() names the device that equalizes (`lost`: the GPU was lost). decided() describes the
+     * equalizer's decision about a frame. */
     const char *(*engine)(void *opaque, int lost);
     void (*decided)(void *opaque, const Frame *frame, char *text, size_t size);
     /* Called once per shown frame, in order. `us`: time that its upload and drawing took. */
@@ -116,7 +116,7 @@ typedef struct PlayerHost {
      * free(). On failure, returns NULL and stores the reason in `text`. */
     char *(*print_command)(void *opaque, const char *path, const Source *source, char *text,
                            size_t size);
-    /* Called if the display is lost, inside a player function or on another thread. Must end the
+    /* Called if the display is lost, on any thread, even during a player function. Must end the
      * program without calling the player. */
     void (*lost)(void *opaque);
 
@@ -127,7 +127,7 @@ typedef struct PlayerHost {
 
 typedef struct PlayerOptions {
     int64_t from_us, to_us, frames; /* the part to play; -1: from the start, to the end, all */
-    int range;                      /* AVCOL_RANGE_* override, or AVCOL_RANGE_UNSPECIFIED */
+    int range;                      /* replaces the video's AVCOL_RANGE_*; UNSPECIFIED: does not */
     int threads;                    /* decoder threads; 0: one per core */
     int audio_track, sub_track;     /* 1 + index among tracks of its kind; 0: best; -1: none */
     const char *sub_file;           /* subtitle file of the first input; borrowed, or NULL */
@@ -140,16 +140,16 @@ typedef struct PlayerOptions {
     PanelScope scope;                          /* initial scope */
     int log_scale;
     DeinterlaceMode deinterlace;
-    CodeRangeMode codes;         /* whether deep gray video is stretched */
-    int keep_open, keep_dropped; /* nonzero: pause on the last picture of this input or of dropped
-                                    files instead of ending; not for live video */
+    CodeRangeMode codes;         /* whether gray video of more than 8 bits is stretched */
+    int keep_open, keep_dropped; /* nonzero: pause on the last picture instead of ending, for
+                                    this input or for dropped files; not for live video */
     const char *screenshot_dir;  /* borrowed; NULL: beside the input */
-    int width, height; /* a new window fits into this size in window units; 0: into the desktop */
+    int width, height; /* maximum size of a new window, in window units; 0: the desktop's */
 
     FileList *files; /* the playlist, or NULL; its `at` is the source's entry. player_open() takes
                         the content and leaves an empty list, unless it fails. */
     const char *greeting;      /* first message, or NULL */
-    struct StartWindow *start; /* borrowed, or NULL; the player takes its screen out */
+    struct StartWindow *start; /* the player takes over its screen; borrowed, or NULL */
 
     EqualizeStageOptions stage; /* the player sets its `wake` */
     AVBufferRef *gpu;           /* the GPU that decodes, or NULL */

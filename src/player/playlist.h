@@ -4,35 +4,34 @@
 
 #include "player/player_inside.h"
 
-/* Opens the source and waits until it can play. On failure the caller keeps the source. */
+/* Opens the first source and waits until it can play. On failure the caller keeps the source. */
 int playlist_open(Player *p, Source *source, const char *path, MediaError *error);
 
-/* Updates the window's title. */
 void playlist_set_title(Player *p);
 
-/* Reports to the host the position at which the file is left. */
+/* Tells the host at which position the user leaves the current file. */
 void playlist_note_position(const Player *p);
 
 /* Returns the index of the file after the current one, or -1. */
 int playlist_following(const Player *p);
 
 /* Begins to open file `at` of the list. Files that cannot be opened are reported and skipped in
- * direction `step`. The current file plays until the new one can start or, with `waits`, until its
- * end. */
+ * direction `step`. The current file plays until the new file can start or, with `waits`, until the
+ * current file ends. */
 void playlist_start(Player *p, int at, int step, int waits);
 
-/* Like playlist_start() for a file that the user chose. If the file is already open because it
- * comes next, it starts at once. */
+/* Like playlist_start(), for a file that the user chose. If the file was already opened as the
+ * next one, starts it at once. */
 void playlist_change(Player *p, int at, int step);
 
 /* Starts to show the playback's selected subtitles. */
 void player_show_subtitles(Player *p);
 
-/* Opens a dropped file, or loads it as subtitles of the current file. `adds`: adds it to the
- * files dropped before it in the same drop. The files of a drop replace the list. */
+/* Opens a dropped file, or loads it as subtitles of the current file. The files of a drop replace
+ * the list. `adds`: the file is not the first of its drop. */
 void playlist_drop(Player *p, const char *path, int adds);
 
-/* Call once a turn while p->next has a file. Continues to open and then starts that file. */
+/* Call once in each turn while p->next has a file. Continues to open that file, then starts it. */
 void playlist_poll(Player *p);
 
 /* True if --ss, --to or --frames selects a part of the input. */

@@ -23,7 +23,7 @@ typedef struct Look {
     bool log_scale, statistics, mirrored, subtitles_on;
     bool help;     /* the keys are shown */
     bool settings; /* the settings panel is open */
-    bool source;   /* shows the unprocessed picture when not comparing */
+    bool source;   /* the unprocessed picture is shown, if not comparing */
     int chosen;    /* selected row of the settings panel */
     double split;
     ViewZoom zoom;
@@ -42,14 +42,14 @@ typedef struct ScreenState {
 /* Fills in up to `room` rows of the help and returns their number. */
 typedef int ScreenHelp(OsdRow *rows, int room);
 
-/* Opens the window in the source's shape. Without a source (NULL) it has the default size and is
- * shown at once. The options must outlive the screen. Returns 0, MEDIA_USAGE (no display) or
- * MEDIA_INPUT; on error *screen is NULL. */
+/* Opens the window with the source's aspect ratio. Without a source (NULL), the window has the
+ * default size and is shown at once. The options must outlive the screen. Returns 0, MEDIA_USAGE
+ * (no display) or MEDIA_INPUT; on error *screen is NULL. */
 int screen_open(Screen **screen, const PlayerOptions *options, ScreenHelp *help,
                 const Source *source, MediaError *error);
 
-/* Gives an open screen new options, which must outlive it. The window takes the source's shape
- * unless the user resized it. */
+/* Replaces the options; the new ones must outlive the screen. The window takes the source's aspect
+ * ratio unless the user resized it. */
 void screen_adopt(Screen *screen, const PlayerOptions *options, const Source *source);
 
 /* Always current; valid until screen_close(). */
@@ -70,19 +70,19 @@ bool screen_takes_device(const Screen *screen);
 
 ControlsTarget screen_target(const Screen *screen, int x, int y);
 
-/* The split position for a drag to x. */
+/* The position of the split line when it is dragged to x. */
 double screen_split_at(const Screen *screen, int x);
 
 /* The position of x on CONTROLS_TRACK or CONTROLS_VOLUME, 0..1. */
 double screen_bar_at(const Screen *screen, ControlsTarget part, int x);
 
-/* Zooms by `steps` around a point; 0: shows the whole picture. *pixels: window pixels per picture
- * pixel. */
+/* The new zoom after `steps` around a point; 0: the whole picture. *pixels: window pixels per
+ * picture pixel. */
 ViewZoom screen_zoom_at(const Screen *screen, int steps, int x, int y, double *pixels);
 
 ViewZoom screen_pan_by(const Screen *screen, int x, int y);
 
-/* The part of the window that the picture covers (the equalized one in a comparison). */
+/* The picture's rectangle in the window; in a comparison, the equalized picture's. */
 Rect screen_picture(const Screen *screen);
 
 /* See osd_settings_at(). */
@@ -93,14 +93,14 @@ Rect screen_to_samples(const Screen *screen, Rect part);
 
 /* ---- content ---- */
 
-/* `frame`: the shown frame, or NULL. Returns 0, 1 if it must be equalized again, or MEDIA_INPUT. */
+/* `frame`: the shown frame, or NULL. Returns 0; 1: equalize the frame again; or MEDIA_INPUT. */
 int screen_set_look(Screen *screen, const Look *look, const Frame *frame, MediaError *error);
 
-/* Uploads a frame. `lost`: the GPU is lost. Returns 0, 1 if the frame must be equalized again
- * into host memory, or MEDIA_INPUT. */
+/* Uploads a frame. `lost`: the GPU is lost. Returns 0; 1: the frame must be equalized again, into
+ * host memory; or MEDIA_INPUT. */
 int screen_upload(Screen *screen, const Frame *frame, int lost, MediaError *error);
 
-/* Fits a new window again if its first picture turns out to be rotated. */
+/* Call after the first upload. Fits the window again if only the picture is marked as rotated. */
 void screen_fit(Screen *screen, const Source *source);
 
 /* Show a message; screen_warn() shows it longer. */
@@ -124,7 +124,7 @@ void screen_toggle_fullscreen(Screen *screen);
 
 /* ---- once a turn ---- */
 
-/* Shows the result of a screenshot once it is written. */
+/* When a screenshot is finished, shows a message about it. */
 void screen_poll_screenshot(Screen *screen);
 
 /* Forces a redraw in this turn. */
@@ -142,8 +142,8 @@ typedef struct ScreenContent {
     const OsdSettings *settings; /* NULL: unchanged; no rows: closed */
 } ScreenContent;
 
-/* Returns 1 if the window was drawn, 0 if it was not, or MEDIA_USAGE. Lowers *wait to the time
- * until the next change. */
+/* Draws the window if something has changed. Returns 1 if it was drawn, 0 if not, or MEDIA_USAGE.
+ * Lowers *wait to the time until the next change. */
 int screen_update(Screen *screen, const ScreenContent *content, int64_t now, int64_t *wait,
                   MediaError *error);
 

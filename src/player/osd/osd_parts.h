@@ -1,6 +1,6 @@
 /* Draws parts of the on-screen display: pages of rows, the bar and the settings panel. Functions
- * that return an Overlay draw into a new canvas, which the caller frees. It has no pixels if memory
- * or room is missing. */
+ * that return an Overlay draw into a new canvas, which the caller frees. Without enough memory or
+ * room, the canvas has no pixels. */
 #ifndef LUMEQ_PLAYER_OSD_PARTS_H
 #define LUMEQ_PLAYER_OSD_PARTS_H
 
@@ -22,9 +22,9 @@ enum {
 /* Maximum length of a line in bytes. */
 #define OSD_MAX_LINE 512
 
-/* ---- pages: two columns of rows on a translucent background ---- */
+/* ---- pages: rows of names and values on a translucent background ---- */
 
-/* A line of two columns. If the name is NULL, the value is a heading. Bytes need not be UTF-8. */
+/* If the name is NULL, the value is a heading. Invalid UTF-8 is allowed. */
 typedef struct OsdRow {
     const char *name, *value;
 } OsdRow;
@@ -40,10 +40,10 @@ typedef struct OsdPage {
 
 typedef struct OsdPageStyle {
     Rect limit;      /* the page stays inside */
-    Rect around;     /* centre on this if possible; {0}: top left of `limit` */
+    Rect around;     /* the page is centred on this if possible; {0}: top left of `limit` */
     int size;        /* preferred text height */
-    int smallest;    /* long lines are cut instead of making text smaller than this */
-    int max_columns; /* maximum columns of rows */
+    int smallest;    /* minimum text height; lines that are still too long are cut */
+    int max_columns; /* the rows are laid out in up to this many columns */
     int alpha;       /* of the background, 0 to 255 */
     Colour name, value;
     int min_width; /* minimum width of the page, if `limit` has room */
@@ -72,7 +72,7 @@ static inline void osd_time(int64_t us, char *text, size_t size)
         snprintf(text, size, "%d:%02d", (int)(s / 60), (int)(s % 60));
 }
 
-/* Maximum number of marked chapters; later ones are not marked. */
+/* Maximum number of marked chapters. Further chapters are not marked. */
 #define OSD_BAR_MARKS 64
 
 /* The bar's content. Times are microseconds. */
@@ -80,7 +80,7 @@ typedef struct OsdBar {
     int64_t position, duration; /* duration 0: no seek bar */
     int64_t from, to;           /* repeated section; -1: not set */
     int paused;
-    int volume, most, muted; /* in %; most 0: no sound */
+    int volume, most, muted; /* volume and its maximum, in %; `most` 0: no sound */
     int marks;
     int64_t mark[OSD_BAR_MARKS]; /* chapter starts */
 } OsdBar;
@@ -102,15 +102,15 @@ Overlay osd_bar_draw(const OsdBar *bar, const OsdBarPlaces *places, int size, Te
 
 typedef struct OsdSetting {
     char name[OSD_SETTING_TEXT], value[OSD_SETTING_TEXT];
-    char usual[OSD_SETTING_TEXT]; /* its default */
-    const char *about;            /* one sentence, shown while it is selected; or NULL */
-    int changed;                  /* differs from the default */
-    int idle;                     /* has no effect now */
+    char usual[OSD_SETTING_TEXT]; /* default value */
+    const char *about;            /* one sentence, shown while the row is selected; or NULL */
+    int changed;                  /* the value differs from the default */
+    int idle;                     /* the setting has no effect now */
 } OsdSetting;
 
-/* {0} hides the panel. It is compared with memcmp(), so unused bytes must be 0. */
+/* {0} hides the panel. Unused bytes must be 0, because the struct is compared with memcmp(). */
 typedef struct OsdSettings {
-    int count, chosen;
+    int count, chosen; /* number of rows, and the selected row */
     OsdSetting rows[OSD_SETTING_ROWS];
 } OsdSettings;
 
@@ -126,8 +126,8 @@ typedef struct OsdSettingsPlaces {
 /* Lays out the panel at the top left of `limit`; its text has at most `size` pixels. */
 OsdSettingsPlaces osd_settings_places(int count, Rect limit, int size);
 
-/* Returns the row at x, y, or -1. If *acts is set, a click there changes the setting by *step (0:
- * restores the default); otherwise it only selects the row. */
+/* Returns the row at x, y, or -1. *acts: nonzero if a click there changes the setting, by *step (0:
+ * to the default); 0 if a click only selects the row. */
 int osd_settings_at(const OsdSettingsPlaces *places, int x, int y, int *acts, int *step);
 
 Overlay osd_settings_draw(const OsdSettings *settings, const OsdSettingsPlaces *places, Text *text);
