@@ -19,7 +19,7 @@ typedef struct ProcessOptions {
     /* The program and its arguments, NULL-terminated. argv[0] is PROCESS_SELF for this program, or
      * is searched for in PATH. */
     char *const *argv;
-    int stream; /* goes to the pipe: STDOUT_FILENO or STDERR_FILENO; others go to /dev/null */
+    int stream; /* STDOUT_FILENO or STDERR_FILENO: goes to the pipe; the others to /dev/null */
     /* Called in the child if argv is NULL: writes to `output` and returns the exit code. */
     int (*body)(void *opaque, int output);
     void *opaque;
@@ -33,8 +33,8 @@ int process_start(Process *process, const ProcessOptions *options);
 /* Sends a signal to all children; the terminal's Ctrl+C does not reach them. Async-signal-safe. */
 void process_signal_all(int number);
 
-/* Waits at most `ms` milliseconds (-1: no limit) for bytes and reads them. Returns their number; 0
- * if the child has closed its end; -1 if nothing has arrived. */
+/* Waits at most `ms` milliseconds (-1: no limit) for bytes and reads them. Returns the number of
+ * bytes; 0 if the child has closed its end; -1 if nothing has arrived. */
 ssize_t process_read(Process *process, void *bytes, size_t size, int ms);
 
 /* Reads until the child closes its end or `bytes` is full; then returns 1. If that takes longer

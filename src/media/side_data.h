@@ -16,7 +16,7 @@ AVStream *side_data_copy_stream(AVFormatContext *to, const AVStream *from);
  * because frames carry it. Returns 0 or AVERROR(ENOMEM). */
 int side_data_copy_lasting(AVStream *to, const AVStream *from);
 
-/* Copies the encoder's parameters to a track; keeps its side data. Returns 0 or AVERROR. */
+/* Copies the encoder's parameters to a track; keeps the track's side data. Returns 0 or AVERROR. */
 int side_data_keep(AVStream *stream, const AVCodecContext *encoder);
 
 /* Copies the frame's side data of types that the track lacks. Returns 0 or AVERROR(ENOMEM). */
@@ -31,8 +31,8 @@ const int32_t *side_data_display_matrix(const AVStream *stream);
 /* Copies the frame's display matrix. Returns 0 if the frame lacks one. */
 int side_data_frame_matrix(const AVFrame *frame, int32_t matrix[9]);
 
-/* If the frame has no display matrix, adds one from its EXIF tags or, without such tags, from the
- * track. Returns 0 or AVERROR(ENOMEM). */
+/* If the frame has no display matrix, adds one from the frame's EXIF tags or, without such tags,
+ * from the track. Returns 0 or AVERROR(ENOMEM). */
 int side_data_orient(AVFrame *frame, const AVStream *track);
 
 /* The track's Dolby Vision profile; 0: none. */

@@ -24,7 +24,7 @@ typedef struct SmallPictureMaker {
 } SmallPictureMaker;
 
 /* Shrinks the frame to at most `side` pixels in width and height, upright and with square pixels.
- * Returns a JPEG as base64 text and sets its *width and *height; free the text with free(). Does
+ * Returns a JPEG as base64 text and sets *width and *height; free the text with free(). Does
  * not tone-map HDR. Returns NULL on failure, or if picture_format() refuses the format. */
 char *small_picture_jpeg(SmallPictureMaker *maker, const AVFrame *frame, int side, int *width,
                          int *height);

@@ -38,7 +38,7 @@ typedef struct WriterOptions {
 typedef struct Writer Writer;
 
 /*
- * Call it before the input is opened: checks the options as far as possible. Changes no file.
+ * Call before the input is opened. Checks the options as far as possible, and changes no file.
  * `options` and all it points to must outlive the writer. `input`: the input file, which the output
  * must not overwrite; or NULL. Errors: MEDIA_USAGE, MEDIA_OUTPUT.
  */
@@ -77,8 +77,8 @@ bool writer_takes_gpu_frames(const Writer *writer);
  * and already has its frame. MEDIA_USAGE, MEDIA_OUTPUT, and MEDIA_INPUT as for encoder_open(). */
 int writer_frame(Writer *writer, const AVFrame *frame, MediaError *error);
 
-/* Opens the file, and the encoder for frames like `first`, but encodes nothing. For a film that is
- * encoded in parts. Errors as for writer_frame(). */
+/* Opens the encoder and the file as writer_frame() does for this first frame, but encodes nothing.
+ * For a film that is encoded in parts. Errors as for writer_frame(). */
 int writer_open_encoder(Writer *writer, const AVFrame *first, MediaError *error);
 
 /* The open encoder's extradata (its global headers). */
@@ -87,14 +87,14 @@ const uint8_t *writer_extradata(const Writer *writer, int *size);
 /* Flushes the encoder; no frame may follow. MEDIA_OUTPUT. */
 int writer_end_frames(Writer *writer, MediaError *error);
 
-/* Writes the next packet of an encoder with equal settings; leaves it blank. MEDIA_OUTPUT. */
+/* Writes the next packet of any encoder with these settings; leaves it blank. MEDIA_OUTPUT. */
 int writer_encoded(Writer *writer, AVPacket *packet, MediaError *error);
 
 /* Time base of the encoder's packets. */
 AVRational writer_encoded_base(const Writer *writer);
 
-/* Copies or converts a packet of another track, and leaves the packet blank. Ignores unmapped
- * streams. Packets may come before the first frame. MEDIA_OUTPUT; MEDIA_INPUT: too many did. */
+/* Copies or converts a packet of another track; leaves it blank. Ignores unmapped streams. Returns
+ * MEDIA_OUTPUT, or MEDIA_INPUT if too many packets come before the first frame. */
 int writer_packet(Writer *writer, AVPacket *packet, MediaError *error);
 
 /* True if the container can hold sound. */

@@ -16,7 +16,7 @@ typedef struct PacketStore {
     PacketSet known; /* the stored packets, to recognize packets that arrive again */
 } PacketStore;
 
-/* Maximum size of a store in bytes. A larger store drops its oldest packets, about a quarter. */
+/* Maximum size of a store in bytes. A larger store drops its oldest quarter. */
 #define PACKET_STORE_BYTES (32 << 20)
 
 /* Stores a reference to the packet unless it is already stored or memory runs out. */
@@ -44,8 +44,8 @@ void subtitle_file_close(SubtitleFile **file);
 /* True if the name has the extension of a subtitle file. */
 bool subtitle_file_is_name(const char *path);
 
-/* Finds a video's subtitle files by their names: for film.mkv, film.srt and film.en.srt. Returns
- * the number of `paths`, at most `room`, the shortest first. Free each path with free(). */
+/* Finds a video's subtitle files by their names: for film.mkv, film.srt and film.en.srt. Stores
+ * up to `room` paths, the shortest first, and returns their number. Free each path with free(). */
 int subtitle_file_find(const char *video, char **paths, int room);
 
 #endif
