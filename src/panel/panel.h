@@ -15,7 +15,7 @@ typedef enum PanelScale {
 typedef enum PanelLight {
     PANEL_CODES = 0,
     PANEL_PQ,
-    PANEL_HLG, /* on a display of 1,000 nits */
+    PANEL_HLG, /* nits as on a display of 1,000 nits */
 } PanelLight;
 
 typedef enum PanelScope {
