@@ -116,7 +116,7 @@ int64_t playback_heard(const Playback *p, int64_t now);
 /* True if no sound is left to play. */
 bool playback_is_silent(const Playback *p, int64_t now);
 
-/* Call once in each turn. True if a live source has ended and its last sound (0.5 s) was played. */
+/* Call in each turn. True if a live source has ended and its sound, up to 0.5 s, was played. */
 bool playback_update_end(Playback *p, int64_t now);
 
 /* Pauses or resumes. `shown`: the position of the frame on the screen, where playback resumes. */

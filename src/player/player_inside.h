@@ -68,8 +68,8 @@ static inline const PlaybackState *played(const Player *p)
     return playback_state(p->playback);
 }
 
-/* The position to which a relative seek adds: the shown frame's. While an earlier seek is pending,
- * its requested position, so that seeks add up. */
+/* The position from which a relative seek counts. While another seek is pending, this is the
+ * position that it requested, so that seeks add up. */
 static inline int64_t player_position(const Player *p)
 {
     const PlaybackState *b = played(p);

@@ -127,7 +127,7 @@ typedef struct PlayerHost {
 
 typedef struct PlayerOptions {
     int64_t from_us, to_us, frames; /* the part to play; -1: from the start, to the end, all */
-    int range;                      /* replaces the video's AVCOL_RANGE_*; UNSPECIFIED: does not */
+    int range;                      /* AVCOL_RANGE_* override; UNSPECIFIED: the video's own range */
     int threads;                    /* decoder threads; 0: one per core */
     int audio_track, sub_track;     /* 1 + index among tracks of its kind; 0: best; -1: none */
     const char *sub_file;           /* subtitle file of the first input; borrowed, or NULL */

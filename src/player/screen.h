@@ -76,7 +76,7 @@ double screen_split_at(const Screen *screen, int x);
 /* The position of x on CONTROLS_TRACK or CONTROLS_VOLUME, 0..1. */
 double screen_bar_at(const Screen *screen, ControlsTarget part, int x);
 
-/* The new zoom after `steps` around a point; 0: the whole picture. *pixels: window pixels per
+/* The new zoom after `steps` around x, y; 0: the whole picture. *pixels: window pixels per
  * picture pixel. */
 ViewZoom screen_zoom_at(const Screen *screen, int steps, int x, int y, double *pixels);
 
