@@ -123,7 +123,7 @@ typedef struct OsdSettingsPlaces {
     int usual;      /* window column at which defaults start */
 } OsdSettingsPlaces;
 
-/* Lays out the panel at the top left of `limit`; its text has at most `size` pixels. */
+/* Lays out the panel at the top left of `limit`; its text height is at most `size`. */
 OsdSettingsPlaces osd_settings_places(int count, Rect limit, int size);
 
 /* Returns the row at x, y, or -1. *acts: nonzero if a click there changes the setting, by *step (0:
