@@ -1,11 +1,10 @@
 /*
  * Finds the black bars of a frame, and so its active picture.
  *
- * A line is a row or a column. On each side, lines are checked from the edge inwards until one
- * belongs to the picture. The criterion is the share of lit (not black) samples: text and logos
- * light less than half of a bar's line, a picture lights more. Bars come in pairs of about equal
- * size, and the picture begins abruptly: a gradual edge, or darkness on one side only, is picture.
- * Samples inside the bars of the other direction are excluded from the totals.
+ * A line is a row or a column. On each side, lines are checked from the frame's edge inwards until
+ * a line belongs to the picture: at least half of its samples are lit (not black). Text and logos
+ * light less of a bar's line. Bars come in pairs of about equal size and end abruptly, unlike most
+ * dark parts of a picture. Samples inside the bars of the other direction do not count.
  */
 #include "equalizer/bars.h"
 
@@ -17,28 +16,28 @@
 #define BUSY 15    /* most lines of a bar have less, even with text or a logo */
 #define CLEAN 5    /* at most this: a bar without text */
 
-#define LARGEST 45 /* maximum size of a bar, in percent of the side */
+#define LARGEST 45 /* maximum size of a bar, in percent of the frame's side */
 
-#define TEXT_HEIGHT 8 /* maximum height of a line of text, in percent of the side */
+#define TEXT_HEIGHT 8 /* maximum height of a line of text, in percent of the frame's side */
 
-/* About this many lines per direction are checked; the exact edge is then searched between them. */
+/* About this many lines per direction are checked first; then the lines just before the edge. */
 #define LINES 256
 
 #define SAME 2 /* edges within this many lines count as equal */
 
-/* Nanoseconds for which new bars must persist. A bar on one side only is more often a dark part of
- * the picture. */
+/* Nanoseconds for which new bars must persist: a pair, or a bar on one side only, which is more
+ * often a dark part of the picture. */
 #define HOLD_PAIR 500000000
 #define HOLD_LONE 5000000000
 
 typedef struct Lines {
-    const uint8_t *lit; /* lit samples of the profile */
-    int count, samples;
-    int stride;   /* step between checked lines */
-    int end;      /* maximum size of a bar in lines */
-    int checked;  /* number of checked lines within `end` */
-    int smallest; /* minimum size of a bar */
-    int rings;    /* lines over which scaling blurs an edge */
+    const uint8_t *lit; /* number of lit samples of each line */
+    int count, samples; /* number of lines, and of samples counted in each */
+    int stride;         /* step between checked lines */
+    int end;            /* maximum size of a bar */
+    int checked;        /* number of checked lines within `end` */
+    int smallest;       /* minimum size of a bar */
+    int rings;          /* lines over which scaling blurs an edge */
 } Lines;
 
 typedef struct Side {
@@ -61,8 +60,8 @@ static int rows_above(int height, int row)
     return row <= first ? 0 : (row - first + step - 1) / step;
 }
 
-/* The number of samples that the profile counts in each row, from column `from` up to `to`, or in
- * each column, from row `from` up to `to`. */
+/* BARS_ROWS: the number of samples that the profile counts in each row, in the columns [from, to).
+ * BARS_COLUMNS: in each column, in the rows [from, to). */
 static int samples_in(const BarsParams *p, int direction, int from, int to)
 {
     int samples = 0;
@@ -80,7 +79,7 @@ static int samples_in(const BarsParams *p, int direction, int from, int to)
     return larger(samples, 1);
 }
 
-/* Describes the columns or rows; only the part between the bars `beside` counts. */
+/* Describes the lines of a direction; `beside`: the bars of the other direction. */
 static Lines lines_of(const BarsParams *p, uint8_t *const lit[BARS_DIRECTIONS], int direction,
                       const int32_t beside[2])
 {
@@ -136,8 +135,8 @@ static int exact_edge(const Lines *lines, int far, int i)
     return i;
 }
 
-/* The lowest percentage of lit samples in the lines just before the edge: one line more than
- * scaling can blur. */
+/* The lowest percentage of lit samples in the lines just before the edge. Scaling can blur all of
+ * them but one. */
 static int darkest_before(const Lines *lines, int far, int edge)
 {
     int darkest = 100;
@@ -155,9 +154,8 @@ static int checked_before(const Lines *lines, int i)
     return checked < lines->checked ? checked : lines->checked;
 }
 
-/* The checked line up to which something that begins at `edge` may turn out to be text: bold
- * letters across the whole width light more than half of some rows, but darkness follows soon. Text
- * does not begin at the frame's own edge. */
+/* The checked line before which darkness must follow if text, not the picture, begins at `edge`.
+ * Bold text lights more than half of some rows. No text begins at the frame's own edge. */
 static int doubtful_until(const Lines *lines, int edge)
 {
     if (edge < lines->smallest)
@@ -171,7 +169,7 @@ static Side find_edge(const Lines *lines, int far, int held)
     for (int i = 0; i < lines->checked; i++)
         percent[i] = percent_of(lines, far, i * lines->stride);
     Side side = {.edge = -1};
-    int at = 0, outside = 0, clean = 0, first_text = lines->end; /* for the lines before the edge */
+    int at = 0, outside = 0, clean = 0, first_text = lines->end;
     while (side.edge < 0 && at < lines->checked) {
         const int picture = first_above(percent, at, lines->checked, PICTURE);
         const int text = first_above(percent, at, picture, TEXT + 1);
@@ -211,7 +209,7 @@ static int about_equal(const Lines *lines, const int32_t bars[2])
 }
 
 /* Removes both confirmed bars if both are crowded. Otherwise narrows or removes a bar that contains
- * picture, and the opposite one if both were equal: a dark scene may show only one side clearly. */
+ * picture. The opposite bar follows if both were equal, as a dark scene may show one side only. */
 static void release(BarsPair *pair, const Lines *lines, const Side sides[2])
 {
     const int were_equal = about_equal(lines, pair->held);
@@ -228,7 +226,7 @@ static void release(BarsPair *pair, const Lines *lines, const Side sides[2])
     }
 }
 
-/* Finds the bars that the frame shows. Returns the nanoseconds for which it must show them before
+/* Finds the bars that the frame shows. Returns the nanoseconds for which bars must be shown before
  * they are confirmed; -1: no new bars. */
 static int64_t new_bars(const BarsPair *pair, const Lines *lines, const Side sides[2],
                         int32_t bars[2])
@@ -267,8 +265,8 @@ static void follow(BarsPair *pair, const Lines *lines, const Side sides[2], int6
     pair->known = 1;
 }
 
-/* Finds the edges of one direction. Most frames have picture at both edges and no confirmed bars,
- * which needs no search. */
+/* Finds the edges of one direction. Most frames need no search: they have no confirmed bars, and
+ * the picture reaches both edges. */
 static void find_edges(const Lines *lines, const BarsPair *pair, Side sides[2])
 {
     const int none = !pair->held[0] && !pair->held[1] && percent_of(lines, 0, 0) >= PICTURE &&
@@ -277,8 +275,8 @@ static void find_edges(const Lines *lines, const BarsPair *pair, Side sides[2])
         sides[far] = none ? (Side){0} : find_edge(lines, far, pair->held[far]);
 }
 
-/* The bars that limit the search in the other direction: those that this frame shows, else the
- * confirmed ones. */
+/* Finds the bars to exclude in the other direction: the confirmed bars, updated by this frame, with
+ * new pairs confirmed at once. */
 static void shown(const BarsPair *pair, const Lines *lines, const Side sides[2], int32_t bars[2])
 {
     BarsPair now = *pair;
@@ -288,7 +286,7 @@ static void shown(const BarsPair *pair, const Lines *lines, const Side sides[2],
     bars[1] = now.held[1];
 }
 
-/* Converts the bars of one direction to a rectangle's side, aligned outwards. */
+/* Converts bars to the start and length of the picture between them, aligned outwards. */
 static void outward(const int32_t bars[2], int size, int *start, int *length)
 {
     const int end = (size - bars[1] + BARS_ALIGNMENT - 1) / BARS_ALIGNMENT * BARS_ALIGNMENT;
@@ -307,8 +305,7 @@ static void find(const BarsParams *p, BarsState *state, uint8_t *const lit[BARS_
     const Lines wide = lines_of(p, lit, BARS_COLUMNS, above);
     find_edges(&wide, columns, sides[BARS_COLUMNS]);
     shown(columns, &wide, sides[BARS_COLUMNS], beside);
-    /* With bars at the sides, the picture may light less than half of a whole row: check the rows
-     * again. */
+    /* With bars at the sides, the picture may light less than half of a whole row. */
     if (beside[0] != columns->held[0] || beside[1] != columns->held[1]) {
         high = lines_of(p, lit, BARS_ROWS, beside);
         find_edges(&high, rows, sides[BARS_ROWS]);

@@ -8,13 +8,13 @@
 #include "equalizer/rule/lift.h"
 #include "equalizer/rule/light.h"
 
-/* In a cut, at least this share of the picture changes, so the CDF moves by as much somewhere. A
- * car, a lamp or a screen in the picture changes less. */
+/* In a cut, the CDF changes by at least this much at some code. A car, a lamp or a screen in the
+ * picture changes it less. */
 #define CURVE_MOVED (CURVE_ONE * 18 / 100)
 
 /*
- * The need of a picture: full strength if luma's standard deviation is below 11.5 % of the range
- * (25 codes in 8-bit limited range) or its mean below 12 % (code 42), none if the deviation is
+ * A picture needs full strength if luma's standard deviation is below 11.5 % of the range (25 codes
+ * in 8-bit limited range) or luma's mean is below 12 % (code 42). It needs none if the deviation is
  * above 17.5 % (38 codes) and the mean above 25 % (code 71). Deviations are compared as variances.
  */
 #define CURVE_DULL_VARIANCE (CURVE_ONE * 132 / 10000)
@@ -215,7 +215,7 @@ void curve_haze(const CurveParams *p, const HazeCell *cells, int width, int heig
     const int always = p->clear == CURVE_CLEAR_ALWAYS;
     const uint32_t share = always ? CURVE_ONE : hazy;
     const uint32_t least = (uint32_t)black << 8;
-    int coloured = 0; /* gray pictures, such as thermal ones, often show no haze */
+    int coloured = 0; /* gray pictures, such as thermal video, are not cleared locally */
     memset(state, 0, sizeof(*state));
     for (int i = 0; i < MEASURE_CELLS; i++) {
         state->low[i] = (uint32_t)cells[i].low << 8;
@@ -256,15 +256,14 @@ static int follows_jump(const CurveParams *p, const CurveResult *before, const C
            view->distance <= CURVE_CALM;
 }
 
-/* True if an epoch that began black has become lighter. The margin keeps a nearly black picture
- * from being lifted now and then. */
+/* True if an epoch that began black got lighter. The margin keeps nearly black pictures black. */
 static int leaves_black(const EpochState *epoch, const CurveView *view)
 {
     return epoch && epoch->black && view->mean > CURVE_BLACK_MEAN + CURVE_BLACK_MEAN / 2;
 }
 
-/* Change of the picture. With a lift, changes of a picture darker than CURVE_FADE_MEAN are relative
- * to its mean: a lift amplifies dark pictures, and would amplify a fade to a dark scene as well. */
+/* Change of the picture. A lift amplifies dark pictures and thus their changes. So with a lift, the
+ * change of a picture darker than CURVE_FADE_MEAN is relative to the picture's mean. */
 static uint32_t change_of(const CurveParams *p, const CurveView *view)
 {
     if (!p->lift || view->mean >= CURVE_FADE_MEAN)
@@ -284,10 +283,10 @@ static uint32_t fade_alpha(const CurveParams *p, uint32_t alpha, int black, int 
     return curve_lerp(alpha, alpha / (p->lift ? 64 : 8), rise(change, CURVE_FADE_CALM, CURVE_FADE));
 }
 
-/* Clips cells that have one bin each. Each round spreads the previous round's excess evenly, and
- * cuts. The remainder of the division goes to evenly spaced cells, one each: those where (cell *
- * remainder) / n passes an integer. That quotient, with 24 fraction bits, is less than 1/n too
- * large, which changes no integer. */
+/* Clips cells that have one bin each. Each round spreads the previous round's excess evenly and
+ * cuts at the limit. The division's remainder goes to evenly spaced cells, one count each: where
+ * cell * remainder / n passes an integer. This quotient, with 24 fraction bits, is less than 1/n
+ * too large, so it passes integers at the same cells. */
 static ALSO_AVX2 void clip_codes(uint32_t *hist, uint32_t n, uint32_t counted, uint32_t limit)
 {
     uint32_t excess = 0;
@@ -305,8 +304,8 @@ static ALSO_AVX2 void clip_codes(uint32_t *hist, uint32_t n, uint32_t counted, u
     }
 }
 
-/* Cuts cells to the limit, and their bins in proportion. Returns the excess. A limit for
- * single bins would mistake empty bins for contrast if a deep format holds codes of fewer bits. */
+/* Cuts cells to the limit, and their bins in proportion. Returns the excess. A limit for single
+ * bins would fail if a deep format holds codes of fewer bits, because most bins are then empty. */
 static ALSO_AVX2 uint32_t cut_cells(const CurveParams *p, uint32_t *hist, uint32_t limit)
 {
     const int width = curve_width(p);
@@ -355,8 +354,8 @@ static void clip(const CurveParams *p, uint32_t counted, uint32_t *hist)
     }
 }
 
-/* Mode STRETCH: a straight line through all but a few of the counts. If it is steeper than the clip
- * limit, it is extended on both sides in proportion to the room there. */
+/* Mode STRETCH: a straight line from black to white over the codes that hold all but a few counts.
+ * A line steeper than the clip limit is extended on both sides in proportion to the room there. */
 static void stretch(const CurveParams *p, uint32_t counted, const uint32_t *sums, uint32_t *target)
 {
     const int black = curve_black(p), white = curve_white(p);
@@ -457,14 +456,14 @@ static const CurveResult *history_of(const CurveParams *p, const CurveResult *be
     return same ? before : NULL;
 }
 
-/* The noise of the previous frame, or NOISE_UNKNOWN if it had no lift or its noise is `ignored`. */
+/* The noise of the previous frame, or NOISE_UNKNOWN if there was no lift or `ignored` is set. */
 static uint32_t noise_before(const CurveResult *before)
 {
     return before && before->lift.on && !before->lift.ignored ? before->noise : NOISE_UNKNOWN;
 }
 
-/* True if this frame is the first whose noise is known or no longer awaited. Its curve must then be
- * decided again, since the noise assumed before may have been far off. */
+/* True if the noise has just become known, or is no longer awaited. The curve is then decided
+ * again, because the noise assumed before may have been far off. */
 static int is_noise_new(const CurveResult *before)
 {
     return before->lift.awaited == 1 ||
@@ -492,7 +491,7 @@ static LiftChoice own_target(const CurveParams *p, const CurveView *view, int fl
     return choice;
 }
 
-/* Updates the target, the mean of targets of the epoch's first frames. Copies it to w->smooth. */
+/* Updates the epoch's target, the mean of its first frames' targets. Copies it to w->smooth. */
 static void follow_target(const CurveParams *p, const CurveView *view, const CurveResult *before,
                           CurveResult *result, CurveWork *w)
 {
@@ -530,8 +529,8 @@ static uint64_t mean_of(const CurveParams *p, const uint32_t *curve, const uint3
     return sum >> 16;
 }
 
-/* How far the curve may move to a darker target at once if the picture got lighter, Q16: until the
- * output is as light as the previous one. */
+/* How far the curve may move to a darker target at once, Q16. If the picture got lighter: until the
+ * output is as light as the previous frame's. Otherwise 0. */
 static uint32_t rise_alpha(const CurveParams *p, const CurveResult *before, const CurveWork *w)
 {
     const uint64_t past = mean_of(p, w->was, &before->bin->cdf, sizeof(CurveBin) / 4);
@@ -543,7 +542,8 @@ static uint32_t rise_alpha(const CurveParams *p, const CurveResult *before, cons
                                       : (uint32_t)(((now - past) << 16) / (now - target));
 }
 
-/* Takes back `share`, what w->curve adds to a change of light, except in a fade from black. */
+/* Changes w->curve so that the output's light changes less, except in a fade from black. `share`:
+ * the share of the output's change that the curve adds, Q16. */
 static void even_light(const CurveParams *p, const CurveResult *past, CurveResult *result,
                        uint32_t share, CurveWork *w)
 {
@@ -581,8 +581,7 @@ static void video(const CurveParams *p, const uint32_t *hist, const CurveResult 
     const uint32_t change = change_of(p, &view);
     const int cut = before && p->scene_cut && view.moved && view.distance >= CURVE_CUT_HIGH;
     const int sudden = cut || follows_jump(p, before, &view);
-    /* A picture that is not black belongs to a fade, from black or to darkness, while its histogram
-     * changes without a cut. */
+    /* A fade, from black or to darkness, lasts while the histogram changes without a cut. */
     const int fades = p->adaptive && before && p->alpha < CURVE_ONE &&
                       (before->fades || view.dims) && change > CURVE_FADE_CALM && !sudden;
     result->scene_cut = (uint32_t)cut;
@@ -592,7 +591,7 @@ static void video(const CurveParams *p, const uint32_t *hist, const CurveResult 
     const int from_black = black || (fades && before->fades == CURVE_FADES_IN);
     result->fades = from_black ? CURVE_FADES_IN : (uint32_t)fades;
 
-    /* A history with a lift cannot be continued without one, nor the reverse. */
+    /* After the lift is switched on or off, the curve's history is not used. */
     const int same = before && before->lift.on == (uint32_t)p->lift;
     const uint32_t noise = noise_before(before);
     const int measured = p->lift && same && is_noise_new(before);
@@ -725,8 +724,8 @@ static uint32_t hdr_gain(TransferStep step, CurveGainRule rule)
                       step.codes);
 }
 
-/* HDR: the tolerances of SDR codes of the same light, in codes of the format; at most as many codes
- * as in SDR. */
+/* HDR: the tolerances of SDR codes of the same light, converted to codes of the format. The
+ * conversion never increases them. */
 static void hdr_tolerances(const CurveParams *p, const CurveResult *result, const uint32_t *nodes,
                            int32_t filtered, int cell, CurveTable *table)
 {
@@ -769,7 +768,7 @@ void curve_fill_lift(const CurveParams *p, const CurveResult *result, int32_t pa
         chroma |= t->chroma[i];
     }
     if (p->transfer != LUMEQ_TRANSFER_SDR)
-        t->node[CURVE_CELLS - 1] |= 256u << 16; /* slope 1, so deeper codes above 255 stay */
+        t->node[CURVE_CELLS - 1] |= 256u << 16; /* slope 1 keeps codes above 255 */
     t->luma_on = luma != 0;
     t->chroma_on = chroma != 0;
 }
@@ -789,7 +788,7 @@ static void fill_codes(const CurveParams *p, const CurveBin *bin, CurveTable *ta
     }
 }
 
-/* As curve_gain_over() for the first code of each cell. */
+/* Computes curve_gain_over() for the first code of each cell. */
 static void fill_gains(const CurveParams *p, const CurveBin *bin, CurveGainRule rule,
                        CurveGain *gains)
 {

@@ -4,7 +4,7 @@
 #define LOG2_E_Q31 UINT64_C(3098164009) /* log2(e) */
 #define LN_2_Q32 UINT64_C(2977044472)   /* ln(2) */
 
-/* exp(-12) is less than half of 1/65536. */
+/* 1 - exp(-12) rounds to 1.0 in Q16. */
 #define COMPLETE 12
 
 /* 2^(-i / 64) in Q31. */
@@ -29,7 +29,7 @@ static uint64_t ratio(uint64_t step, uint64_t tau)
     return whole << 28 | high << 7 | low;
 }
 
-/* 2^-x in Q31, for x < 1 in Q28: a table for its high 6 bits, a series for the rest. */
+/* 2^-x in Q31; x, in Q28, is below 1: a table for the high 6 bits of x, a series for the rest. */
 static uint64_t power(uint32_t x)
 {
     const uint64_t w = (x & ((1u << 22) - 1)) * LN_2_Q32 >> 32; /* Q28, below 2^-6 */

@@ -4,15 +4,15 @@
 
 #include "equalizer/rule/arithmetic.h"
 
-/* Both shares are a half, less a margin for noise. */
-#define EPOCH_CHANGED (CURVE_ONE * 45 / 100) /* share of the picture, to end an epoch */
-#define EPOCH_CUT (CURVE_ONE * 42 / 100)     /* share of the histogram, to be a cut */
-#define EPOCH_BIN 4                          /* cells in a bin of that histogram */
+/* Minimum changes: a half, less a margin for noise. */
+#define EPOCH_CHANGED (CURVE_ONE * 45 / 100) /* of the picture, to end an epoch */
+#define EPOCH_CUT (CURVE_ONE * 42 / 100)     /* of the histogram, in a cut */
+#define EPOCH_BIN 4                          /* cells per bin of this histogram */
 
 /* At most this share of a picture gets darker in a fade from black. */
 #define EPOCH_NOISE (CURVE_ONE / 50)
 
-/* At least this share of a picture counts as not black. */
+/* The share of a picture that is not black is taken to be at least this. */
 #define EPOCH_LIT (CURVE_ONE / 3)
 
 void epoch_cells(const CurveParams *p, const uint32_t *cdf, uint32_t cells[CURVE_CELLS])
@@ -22,7 +22,7 @@ void epoch_cells(const CurveParams *p, const uint32_t *cdf, uint32_t cells[CURVE
         cells[i] = cdf[(i + 1) * width - 1];
 }
 
-/* The share of a picture that surely got lighter by more than 1/part of its light plus a code. */
+/* Lower bound of the share that got lighter by more than 1/part of its light plus a code. */
 static uint32_t lighter(const uint32_t *first, const uint32_t *second, int black, int part)
 {
     uint32_t most = 0;

@@ -14,21 +14,21 @@
 /* Counts are scaled to a sum of this many bits, so that sums and clipped excess fit 32 bits. */
 #define LIFT_BITS 28
 
-/* Maximum slope, and maximum output noise in 64ths of a code: NOISE_OUT if the noise is filtered,
- * which removes most of it, NOISE_LEFT if not. */
+/* Maximum slope, and maximum output noise in 64ths of a code: NOISE_OUT before the noise filter,
+ * which removes most of the noise, or NOISE_LEFT without the filter. */
 #define LIFT_SLOPE_MOST (13 * CURVE_ONE)
 #define LIFT_NOISE_OUT (26u * 64)
 #define LIFT_NOISE_LEFT 685u
 
-/* Noise to assume at least in the first frames of a video, in codes, and the number of such frames:
- * the first has no previous frame, and the second uses the first one's result. */
+/* Minimum noise to assume in the first LIFT_AWAITED frames of a video, in codes. The first frame
+ * cannot measure noise, and the second frame uses the first frame's noise. */
 #define LIFT_NOISE_POSSIBLE 4
 #define LIFT_AWAITED 2
 
-/* Maximum number of earlier noise measurements that count as much as a new one each. */
+/* A new measurement has at least the weight 1 / (1 + LIFT_NOISE_SEEN) in the mean noise. */
 #define LIFT_NOISE_SEEN 8
 
-/* Maximum additional lift of dark tones over light ones. Up to 3, the curve stays monotone. */
+/* Maximum difference between the lifts of dark and light tones. Up to 3, the curve is monotone. */
 #define LIFT_DARK_MORE (2 * CURVE_ONE)
 
 #define LIFT_PAGE 12  /* a page's colour is at least this many codes above black */
@@ -36,21 +36,21 @@
 
 #define LIFT_CLIP_ROUNDS 4 /* as in curve.h */
 
-/* Target mean of a dark picture, as a share of the range: AIM_VOID if it is mostly void, up to
- * AIM_MORE more otherwise. Samples are void if they are black but for noise, or in one narrow peak
- * of dark codes: more light would only turn them gray. */
+/* Target mean of a dark picture, as a share of the range: AIM_VOID if it is mostly void, otherwise
+ * up to AIM_MORE more. Void samples are black apart from noise, or in one narrow peak of dark
+ * codes. More light would only turn them gray. */
 #define LIFT_AIM_VOID LIFT_PERCENT(17)
 #define LIFT_AIM_MORE LIFT_PERCENT(21)
 #define LIFT_VOID_FROM LIFT_PERCENT(45)
 #define LIFT_VOID_TO LIFT_PERCENT(65)
-#define LIFT_VOID_CODES 4 /* up to this many codes above black count as black but for noise, */
-#define LIFT_VOID_NOISE 2 /* plus this many times the noise */
+#define LIFT_VOID_CODES 4 /* codes up to black + VOID_CODES + VOID_NOISE * noise are void */
+#define LIFT_VOID_NOISE 2
 
-/* The lightest tones of a dark picture stay below this place. */
+/* The lift moves the 99th percentile of a dark SDR picture at most to this place. */
 #define LIFT_LIGHT LIFT_PERCENT(70)
 
 /* A picture is dark if the mean of its darker three quarters is below DARK_FROM, and not dark if it
- * is above DARK_TO. Captions, lamps and the sky do not count. */
+ * is above DARK_TO. The lighter quarter (captions, lamps, sky) does not count. */
 #define LIFT_DARK_FROM LIFT_PERCENT(18)
 #define LIFT_DARK_TO LIFT_PERCENT(32)
 
@@ -76,8 +76,8 @@ typedef struct Picture {
     uint32_t total;        /* sum of the counts */
     int last;              /* white's code minus black's */
     uint32_t mean, darker; /* mean place of all counts, and of the darker three quarters */
-    uint32_t peak, gloom;  /* largest sum of the counts of three neighbouring codes: among those
-                            * of a page, and among those of a night sky */
+    uint32_t peak, gloom;  /* largest sum of the counts of three neighbouring codes: from LIFT_PAGE
+                            * on, and below LIFT_GLOOM */
     uint32_t voids;        /* void share, Q16 */
     /* Percentiles, as codes; floor: 1 %, middle: 50 %. */
     uint32_t floor, p10, middle, p90, p99, p995;
@@ -190,8 +190,8 @@ static void find_statistics(Picture *v, int hdr)
 }
 
 /* Width of the histogram without its noise, 64ths of a code. 99 % of the noise lies within 2.5
- * deviations of the median, and not below black. Compressed noise spans more than its change from
- * frame to frame suggests, so 3.5 codes more are assumed, but at most 6 deviations. */
+ * deviations of the median, but not below black. In compressed video, the measured noise is too
+ * low, so 3.5 codes are added, up to a sum of 6 deviations. */
 static uint32_t span_of(const Picture *v)
 {
     const uint32_t span = 64 * (v->p995 - v->floor),
@@ -202,9 +202,8 @@ static uint32_t span_of(const Picture *v)
     return (uint32_t)sqrt(square);
 }
 
-/* How much the picture looks like a page or a screen, Q16: much of it has one colour, and the rest
- * is far from that or nearly absent. The histograms of fog and asphalt are as narrow, but have
- * lower peaks. */
+/* How much the picture looks like a page or a screen, Q16. Much of a page has one colour; the other
+ * tones span a wide range or are nearly absent. Fog and asphalt have lower peaks. */
 static uint32_t page_of(const Picture *v)
 {
     const int32_t even = (int32_t)(((uint64_t)v->peak << 16) / v->total);
@@ -249,7 +248,7 @@ static uint32_t raised(uint32_t place, uint32_t lift)
                           (int32_t)(CURVE_ONE + (uint32_t)((uint64_t)lift * place >> 16)));
 }
 
-/* Lifts all codes, by the rule and by manual brightness and gamma. Near black the full lift
+/* Lifts all codes, then applies manual brightness and gamma. Near black the full lift
  * applies; towards the 99th percentile it blends into the smaller lift of light tones. */
 static void raise_places(Picture *v, uint32_t lift, const CurveLight *light)
 {
@@ -278,8 +277,8 @@ static uint32_t portion(uint32_t each, uint32_t width)
     return (uint32_t)(int32_t)(part < 0x1p30 ? part : 0x1p30);
 }
 
-/* The clipped excess per unit of width, Q16. `limit`: of each code; `most`: the limit of a code of
- * width `whole`. */
+/* The clipped excess per unit of width, Q16. `limit`: the limit of each code; `most`: the limit of
+ * a code of width `whole`. */
 static uint32_t spread(const Picture *v, const uint32_t *limit, uint64_t most, uint32_t whole)
 {
     uint32_t each = 0;
@@ -345,18 +344,17 @@ static void equalize(Picture *v, uint32_t clip)
     }
 }
 
-/* Decides how much of the equalization to use. Narrow histograms need it, but the mean must not
- * move further than a dark picture lacks light, or a light one tolerates. With that bound alone,
- * dull or hazy pictures would stay dull. So they get more contrast, and a lift or its inverse then
- * moves the mean back, half as far in dark pictures. `wide`: how wide the lifted histogram is, Q16;
- * `mean`, `equalized`: means before and after equalization. Returns how far the mean should move
- * back. Sets c->lowered or c->raised to the lift that moves a tone equal to the mean back by that
- * distance. */
+/* Decides how much of the equalization to use. Narrow histograms need more. The mean of a dark
+ * picture may move as far as it lacks light, the mean of a light picture only a little. In dull
+ * pictures, equalization may move the mean further, and a lift or its inverse moves the mean back.
+ * `wide`: how wide the lifted histogram is, Q16; `mean`, `equalized`: means before and after
+ * equalization. Returns how far the mean should move back. Sets c->lowered or c->raised to the lift
+ * that moves a tone equal to the mean back by this distance. */
 static uint32_t find_need(LiftChoice *c, const Picture *v, uint32_t wide, uint32_t mean,
                           uint32_t equalized)
 {
     uint32_t need = times(CURVE_ONE - wide, v->quality);
-    /* Without this, lamps, the moon or a lit stage would become lighter. */
+    /* Lamps, the moon or a lit stage should not become lighter. */
     const int32_t light = (int32_t)v->at[v->p99];
     need = times(need, CURVE_ONE - times(c->dark, ramp(light, LIFT_PERCENT(60), LIFT_PERCENT(80))));
     need = most_of(need, times(LIFT_PERCENT(5), CURVE_ONE - v->page));
@@ -411,8 +409,8 @@ LiftChoice lift_decide(const uint32_t counts[CURVE_CELLS], LiftWanted wanted,
     const uint32_t out =
         LIFT_NOISE_LEFT + ((LIFT_NOISE_OUT - LIFT_NOISE_LEFT) * wanted.denoise >> 16);
     v.slope = least_of(LIFT_SLOPE_MOST, (out << 16) / most_of(wanted.noise, 1));
-    /* If half of the picture is black, the measured noise may be as little as 0.6 times the noise
-     * of the rest. */
+    /* Black hides noise: if half of the picture is black, the measured noise may be as little as
+     * 0.6 times the noise of the rest. */
     v.noise = most_of(wanted.noise, wanted.awaited ? 64 * LIFT_NOISE_POSSIBLE : 0);
     v.noise +=
         times(v.noise, times(LIFT_PERCENT(70), ramp((int32_t)hidden, CURVE_ONE / 2, CURVE_ONE)));

@@ -1,18 +1,18 @@
 /*
  * Manual brightness and gamma. Black and white stay. A tone x, as a share of the range, becomes y =
- * x^power, and then (1 + lift) y / (1 + lift y), or, for a negative lift, the inverse of that.
+ * x^power, and then (1 + lift) y / (1 + lift y). A negative lift inverts the positive lift.
  *
  * Integers give the same bits on all machines. Everything here is monotone: all terms of the series
  * are positive, and products and quotients are rounded down.
  */
 #include "equalizer/rule/light.h"
 
-/* Minimum number of usable cells for a change. A cell is usable if its light is at least EVEN_DARK,
- * in 256ths of codes of 8 bits above black, and at most 15/16 of the range. */
+/* Minimum number of usable cells to find a change of light. A cell is usable if its light is at
+ * least EVEN_DARK, in 256ths of 8-bit codes above black, and at most 15/16 of the range. */
 #define EVEN_CELLS 9
 #define EVEN_DARK (4 << 8)
 
-/* Limits of the factor. */
+/* Limits of the factor for codes above black. */
 #define EVEN_MOST (CURVE_ONE * 14 / 10)
 #define EVEN_LEAST (CURVE_ONE * 7 / 10)
 
@@ -104,8 +104,8 @@ uint32_t light_limited(uint32_t factor)
     return factor < EVEN_LEAST ? EVEN_LEAST : factor > EVEN_MOST ? EVEN_MOST : factor;
 }
 
-/* Stores the changes of the cells' light from `from` to `to`, as far as `to` is usable. Returns
- * their number. */
+/* Stores the relative changes of light from `from` to `to`, of cells that are usable in `to`, Q16.
+ * Returns the number of these cells. */
 static size_t find_changes(const CurveParams *p, const uint32_t *from, const uint32_t *to,
                            int32_t *changes)
 {
@@ -159,8 +159,8 @@ uint64_t light_read(const CurveParams *p, const uint32_t *curve, uint64_t code)
     return value < black ? black : value < white ? value : white;
 }
 
-/* Returns `even` times x, both above black, up to a knee, where x or the result is 7/8 of the
- * range; from there a line to white. */
+/* Multiplies x, a code above black, by `even`, up to a knee where x or the result is 7/8 of the
+ * range. Above the knee, a line leads to white. */
 static uint64_t evened(uint64_t x, uint64_t range, uint32_t even)
 {
     const uint64_t high = range - range / 8;

@@ -25,10 +25,10 @@ static NoiseDark noise_dark(const uint32_t *blocks)
     return dark;
 }
 
-/* The standard deviation, in codes of 8 bits with 8 fraction bits. The lowest quarter of `all`
- * blocks ends in `bin`: `before` blocks are in lower bins, `here` in this one. Two frames with
- * Gaussian noise differ by 1.128 deviations on average, and the quartile of blocks is 3 % below
- * their mean. The median would mistake more motion and texture for noise. */
+/* The noise's standard deviation, in codes of 8 bits with 8 fraction bits. The lowest quarter of
+ * `all` blocks ends in `bin`, which has `here` blocks; lower bins have `before` blocks. Two frames
+ * with Gaussian noise differ by 1.128 deviations on average, and the lower quartile of the blocks
+ * is 3 % below their mean. The median would include more motion and texture. */
 static uint32_t noise_quartile(uint32_t bin, uint32_t all, uint32_t before, uint32_t here)
 {
     const uint32_t start = noise_bin_start(bin), width = noise_bin_start(bin + 1) - start;

@@ -81,8 +81,8 @@ static PlanFrame *copy_measure(const LumeqPlan *plan, const LumeqMeasure *m)
     return f;
 }
 
-/* Newly confirmed bars also apply to earlier frames: to all since the bars appeared and, before
- * those, to frames of a fade from black, which are too dark to show bars. */
+/* Applies newly confirmed bars to the waiting frames since the bars appeared, and to a fade from
+ * black just before, whose frames are too dark to show bars. */
 static void hold_earlier(LumeqPlan *plan, const PlanFrame *now, int direction)
 {
     for (size_t i = plan->count; i-- > 0;) {

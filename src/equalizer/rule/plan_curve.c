@@ -1,22 +1,20 @@
 /*
  * Computes a frame's curve from the frames around it.
  *
- * An epoch has one curve, made from the mean of up to EPOCH_SAMPLES of its known frames, so that
- * passing objects count little. Frames that become known later do not change it. The curve moves
- * from one epoch's to the next one's as without lookahead, or at once if a segment begins.
+ * An epoch has one curve, made from the mean of up to EPOCH_SAMPLES of its frames, so passing
+ * objects count little. Only frames that are known when the epoch begins count. The curve in use
+ * moves to the next epoch's curve as without lookahead, or at once if a segment begins.
  *
- * Fade: a frame has the share f of the light of its plateau, whose curve is C. The frame's curve
- * maps black + x to black + f * (C(black + x / f) - black), the plateau's output faded like the
- * frame. Codes lighter than the share f of the range stay unchanged. The frame's curve is
- * continuous, it is monotone if C is, and blending by strength commutes with it.
+ * Fade: let f be the frame's light as a share of its plateau's light, and C the plateau's curve.
+ * The frame's curve maps black + x to black + f * (C(black + x / f) - black), so the output is the
+ * plateau's output, faded like the frame. Codes above the share f of the range stay unchanged.
  *
  * Deflicker: flicker multiplies all light by one factor, and because of gamma also all codes above
- * black by one factor. Between neighbouring frames, this factor is the median ratio of their cells,
- * which ignores motion in less than half of them. Products of these factors give the light of all
- * frames around, relative to this one. The frame's curve is C(D(x)): D multiplies codes by the mean
- * of that light, up to a knee that leads to white, and C is the smoothed curve. (Matching quantiles
- * of histograms, the classical way, mistakes motion for light.) What a lift would add to a change
- * of light is taken back as without lookahead.
+ * black. The factor between neighbouring frames is the median ratio of their cells, so motion in
+ * less than half of the cells is ignored. Products of these factors give the light of the
+ * surrounding frames, relative to the frame. The frame's curve is C(D(x)). D multiplies codes by
+ * the mean of the surrounding light, up to a knee that leads to white. C is the smoothed curve. A
+ * lift amplifies changes of light; this is taken back as without lookahead.
  */
 #include <math.h>
 #include <string.h>
@@ -103,7 +101,7 @@ static uint32_t light_around(const LumeqPlan *plan, size_t i)
     return (uint32_t)(sum / count >> 8);
 }
 
-/* The factor for codes above black, Q16; `added`: the share of changes that the curve adds. */
+/* The factor D for codes above black, Q16. `added`: the share of a change that the curve adds. */
 static uint32_t evening_of(LumeqPlan *plan, size_t i, const CurveParams *p, uint32_t added)
 {
     const PlanFrame *f = plan_frame(plan, i),
@@ -121,8 +119,8 @@ static uint32_t evening_of(LumeqPlan *plan, size_t i, const CurveParams *p, uint
     return plan->even;
 }
 
-/* The first frame of the decrease of light that ends at frame `dark`, for fades that are not
- * detected yet. Frames of equal light belong to it only between frames that get darker. */
+/* The first frame of the decrease of light that ends at the black frame `dark`. Frames of equal
+ * light belong to the decrease only between frames that get darker. */
 static size_t find_fade_begin(const LumeqPlan *plan, size_t i, size_t dark)
 {
     size_t end = dark;
@@ -135,8 +133,8 @@ static size_t find_fade_begin(const LumeqPlan *plan, size_t i, size_t dark)
     return end;
 }
 
-/* The frame after the scene of frame i: the next segment's first, or the first that gets darker
- * before a black frame, as that may be a fade that is not detected yet. */
+/* The first frame after the scene of frame i: the next segment's first frame, or the first frame of
+ * a decrease to black, which may be a fade that is not detected yet. */
 static size_t scene_end(const LumeqPlan *plan, size_t i)
 {
     size_t k = i + 1;
@@ -145,8 +143,8 @@ static size_t scene_end(const LumeqPlan *plan, size_t i)
     return k < plan->count && plan_frame(plan, k)->blank ? find_fade_begin(plan, i, k) : k;
 }
 
-/* True if each frame from frame i on differs from an epoch's CDF, within a segment, for EPOCH_WAIT
- * or half of the lookahead, whichever is shorter. */
+/* True if a segment's frames from frame i on differ from an epoch's CDF for at least EPOCH_WAIT or
+ * half of the lookahead, whichever is shorter. */
 static int is_changed(const LumeqPlan *plan, size_t i, const uint32_t *cdf)
 {
     const CurveParams p = lumeq_plan_params(plan, plan_frame(plan, i));
@@ -163,7 +161,7 @@ static int is_changed(const LumeqPlan *plan, size_t i, const uint32_t *cdf)
     return 0;
 }
 
-/* The known frames from frame i on, until the picture differs from a CDF. */
+/* The known frames of a scene from frame i on, until the picture differs from a CDF. */
 static Window window_by(const LumeqPlan *plan, size_t i, const uint32_t *cdf)
 {
     const size_t end = scene_end(plan, i);
@@ -186,8 +184,8 @@ static int take_samples(const LumeqPlan *plan, Window w, PlanFrame *samples[EPOC
     return count;
 }
 
-/* Selects the frames for the curve of the epoch that frame i begins. Its CDF is the mean of the
- * frames that resemble frame i, and it lasts as long as frames resemble that mean. */
+/* Selects the frames for the curve of the epoch that frame i begins. Sets `cdf` to the mean of the
+ * frames that resemble frame i. The epoch lasts as long as frames resemble this mean. */
 static int epoch_samples(const LumeqPlan *plan, size_t i, uint32_t cdf[CURVE_CELLS],
                          PlanFrame *samples[EPOCH_SAMPLES])
 {
@@ -275,7 +273,7 @@ static void decide_lift(LumeqPlan *plan, PlanFrame **samples, int count, const C
     curve_weaken_haze(p, &curve->cleared, curve->choice.dark);
 }
 
-/* Computes the epoch that frame i begins. Without a lift, its frames' targets must exist. */
+/* Computes the epoch that frame i begins. Without a lift, make_targets() must have been called. */
 static void make_epoch(LumeqPlan *plan, size_t i, const CurveParams *p, PlanEpoch *epoch)
 {
     PlanFrame *samples[EPOCH_SAMPLES];
@@ -343,7 +341,7 @@ static void shape_curve(LumeqPlan *plan, size_t i, const CurveParams *p, const T
     move_curve(plan, i, p, grid);
 }
 
-/* Computes a frame's curve, which evens out flicker and then applies the smoothed curve with its
+/* Computes a curve that multiplies codes by the factor `even`, then applies the smoothed curve with
  * strength and limit. `light`: codes before equalization. */
 static void finish_curve(const CurveParams *p, const uint32_t *light, const uint32_t *smoothed,
                          uint32_t strength, uint32_t even, uint32_t *curve)
@@ -433,7 +431,7 @@ static void make_video(LumeqPlan *plan, size_t i, const CurveParams *p, const Ti
     plan->last_depth = f->shape.depth;
 }
 
-/* Uses OpenCV's arithmetic, as without lookahead. */
+/* Computes OpenCV's curve, as without lookahead. */
 static void make_reference(LumeqPlan *plan, const PlanFrame *f, const CurveParams *p,
                            const TileGrid *grid, LumeqCurve *curve)
 {

@@ -1,4 +1,4 @@
-/* A plan's frames: copies of measures, and statistics of a frame. */
+/* The frames of a plan: copies of measures, and their statistics. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -55,7 +55,7 @@ int lumeq_plan_grid(const LumeqPlan *plan, const PlanFrame *frame, const CurvePa
     return lumeq_tiles_params(grid, &plan->params, &image, params);
 }
 
-/* The mean above black of a sum over `samples`, in codes with 8 fraction bits. */
+/* The mean above black of `samples` codes with this sum, in codes with 8 fraction bits. */
 static uint32_t above_black(uint64_t sum, uint64_t samples, const CurveParams *p)
 {
     const uint64_t most = samples * ((1u << p->depth) - 1);
@@ -84,7 +84,7 @@ void lumeq_plan_take_cells(const LumeqPlan *plan, PlanFrame *f, const uint64_t *
         transfer_level(&p, above_black(sum, (uint64_t)image.width * (uint64_t)image.height, &p));
 }
 
-/* Histograms the picture without its bars, in plan->work, and computes its statistics, which do not
+/* Histograms the picture without bars, in plan->work, and computes all statistics that do not
  * depend on other frames. */
 static CurveView take_view(LumeqPlan *plan, PlanFrame *f, const CurveParams *p)
 {

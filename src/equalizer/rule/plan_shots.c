@@ -1,16 +1,16 @@
 /*
  * Finds cuts and fades.
  *
- * Cut: the frame's change stands out from the changes around it, either of the CDF (as without
- * lookahead) or of the mean luma of 16x9 cells, which separates pictures with similar histograms.
- * It is compared with the second largest change among the three frames on each side, so that motion
- * and repeated frames do not count. After a flash, the picture is as it was before: the frames of a
- * flash are not cuts, and use the curve of the surrounding frames.
+ * Cut: the frame's change stands out from the changes around it. A change is measured on the CDF
+ * (as without lookahead) and on the mean luma of 16x9 cells, which separates pictures with similar
+ * histograms. It is compared with the second largest change among the three frames on each side, so
+ * motion and repeated frames do not count. Frames of a flash, after which the earlier picture
+ * returns, are not cuts. They use the curve of the surrounding frames.
  *
  * Fade: light rises from black to a plateau, or falls from a plateau to black, while the picture
- * stays the same: code = black + f * (plateau's code - black), so each cell's luma above black is f
- * times the plateau's. f is the ratio of the frames' means above black. Black bars do not change
- * it. If a rise is longer than the lookahead, the last known frame serves as its plateau for now.
+ * stays the same: each cell's luma above black is f times the plateau's. f is the ratio of the
+ * frames' means above black, so black bars do not change it. If a rise is longer than the
+ * lookahead, the last known frame serves as the plateau for now.
  */
 #include <string.h>
 
@@ -64,8 +64,8 @@ void lumeq_plan_compare(const CurveParams *p, PlanFrame *f, const PlanFrame *bef
     f->gain = light_gain(p, before->seen.mean, f->seen.mean, 50);
 }
 
-/* The frame `away` frames after frame i, or before it if `away` is negative. NULL if it does not
- * exist or is unrelated to frame i. */
+/* The frame `away` frames after frame i, or before frame i if `away` is negative. NULL if there is
+ * no such frame or it is unrelated to frame i. */
 static const PlanFrame *neighbour(const LumeqPlan *plan, size_t i, int away)
 {
     for (; away < 0; away++, i--)
@@ -77,7 +77,7 @@ static const PlanFrame *neighbour(const LumeqPlan *plan, size_t i, int away)
     return plan_frame(plan, i);
 }
 
-/* True if the frame's change is far above those of the frames around it. */
+/* True if the frame's change is far above the changes of the frames around it. */
 static int stands_out(const LumeqPlan *plan, size_t i, int of_cells)
 {
     const PlanFrame *f = plan_frame(plan, i);
@@ -95,8 +95,7 @@ static int stands_out(const LumeqPlan *plan, size_t i, int of_cells)
     return 2 * (uint64_t)(of_cells ? f->change : f->distance) > SPIKE_HALVES * (uint64_t)second;
 }
 
-/* The number of frames after which the picture is again the one before frame i; 0: it does not
- * return. */
+/* The number of frames after which the picture before frame i returns; 0: it does not return. */
 static int returns_after(const LumeqPlan *plan, size_t i)
 {
     const PlanFrame *f = plan_frame(plan, i), *before = neighbour(plan, i, -1);
@@ -120,8 +119,7 @@ static int is_return(const LumeqPlan *plan, size_t i)
     return 0;
 }
 
-/* True if only the light changed: the remaining difference is small against the picture's contrast.
- */
+/* True if only the light changed: the remaining difference is small against the contrast. */
 static int is_light(const PlanFrame *f, const PlanFrame *before)
 {
     uint64_t contrast = 0;
@@ -130,8 +128,7 @@ static int is_light(const PlanFrame *f, const PlanFrame *before)
     return 4 * difference(f, before, f->gain) < contrast;
 }
 
-/* True if most of the cells that are not black are as before: a lamp or a caption changed, which is
- * no cut. */
+/* True if most cells that are not black are unchanged. A change of a lamp or caption is no cut. */
 static int goes_on_mostly(const PlanFrame *f, const PlanFrame *before)
 {
     const uint32_t code = 1u << f->shape.depth; /* of 8 bits, with 8 fraction bits */
@@ -181,7 +178,7 @@ static uint32_t factor_of(const PlanFrame *f, const PlanFrame *plateau)
 /* True if the frame is the plateau's picture, dimmed, apart from moving parts. */
 static int is_dimmed(const PlanFrame *f, const PlanFrame *plateau)
 {
-    const uint64_t code = (uint64_t)MEASURE_CELLS << f->shape.depth; /* an 8-bit code each */
+    const uint64_t code = (uint64_t)MEASURE_CELLS << f->shape.depth; /* an 8-bit code per cell */
     return difference(f, plateau, factor_of(f, plateau)) <=
            (uint64_t)MEASURE_CELLS * f->light / 3 + code / 2;
 }
@@ -193,7 +190,7 @@ static int goes_on(const LumeqPlan *plan, size_t i)
     return !f->hard && (!f->cut || is_light(f, plan_frame(plan, i - 1)));
 }
 
-/* 1 if the light does not rise within CALM_TIME of frame i, 0 if it does, -1 if not known yet. */
+/* 1 if the light does not rise within CALM_TIME after frame i, 0 if it rises, -1 if unknown yet. */
 static int stays(const LumeqPlan *plan, size_t i)
 {
     const PlanFrame *f = plan_frame(plan, i);
@@ -208,8 +205,8 @@ static int stays(const LumeqPlan *plan, size_t i)
     return plan->ended || last->hard || last->at - f->at >= CALM_TIME ? 1 : -1;
 }
 
-/* True if the light has covered at least half of a linear fade's distance. Otherwise it only wavers
- * before or after the fade. */
+/* True if the frame is dimmed at least half as much as in a linear fade. Otherwise the light only
+ * wavers before or after the fade. */
 static int keeps_pace(const PlanFrame *f, const PlanFrame *black, const PlanFrame *plateau)
 {
     const int64_t whole =
@@ -218,8 +215,8 @@ static int keeps_pace(const PlanFrame *f, const PlanFrame *black, const PlanFram
     return CURVE_ONE + CURVE_ONE / 32 >= factor_of(f, plateau) + CURVE_ONE * left / (2 * whole);
 }
 
-/* Marks the frames in [from, to) as dimmed versions of the plateau. `black`: the darkest frame of
- * the fade. */
+/* Marks the frames in [from, to) as a fade if all are dimmed versions of the plateau. `black`: the
+ * darkest frame of the fade. */
 static void mark(LumeqPlan *plan, size_t from, size_t to, size_t black, size_t plateau,
                  PlanFade fade)
 {
@@ -239,8 +236,8 @@ static void mark(LumeqPlan *plan, size_t from, size_t to, size_t black, size_t p
     }
 }
 
-/* The frame where a rise of light from frame i ends: the first whose light stays, or the scene's
- * last. SIZE_MAX: the light falls. `known` 0: the rise continues past the last known frame. */
+/* The last frame of a rise of light from frame i: the first frame whose light stays, or the scene's
+ * last. SIZE_MAX: the light falls. `known` 0: the end of the rise is not known yet. */
 static size_t rise_from(const LumeqPlan *plan, size_t i, int *known)
 {
     *known = 1;
@@ -281,9 +278,9 @@ static void find_fade_in(LumeqPlan *plan, size_t i)
     mark(plan, i, known ? to : i + 1, continues || first ? i : i - 1, to, PLAN_FADE_IN);
 }
 
-/* The darkest frame of a fall of light from the plateau, which begins at frame i: the first black
- * one, or a nearly black one at the end of the film or scene. SIZE_MAX: the light does not fall, or
- * the end of the fall is not known yet. */
+/* The darkest frame of a fall of light that begins at frame i: the first black frame, or a nearly
+ * black frame at the end of the film or scene. SIZE_MAX: the light does not fall, or the end
+ * of the fall is not known yet. */
 static size_t fall_from(const LumeqPlan *plan, size_t i, const PlanFrame *plateau)
 {
     for (size_t k = i;; k++) {
@@ -316,7 +313,7 @@ void lumeq_plan_settle(LumeqPlan *plan, int64_t until)
 {
     for (size_t i = plan_place(plan, plan->settled);
          i < plan->count && plan_frame(plan, i)->at <= until; i++) {
-        /* Too little is known yet about a new stream. */
+        /* A new stream is decided once its first curve is due: too little is known before. */
         if (plan_frame(plan, i)->hard && plan->settled > plan->next)
             break;
         if (plan->cuts <= plan->settled)

@@ -92,7 +92,7 @@ static void find_range(const TileAxis *axis, int from, int to, int32_t *first, i
             *last = i;
         }
     }
-    if (*first > *last) /* no such tile: use the one in the picture's middle */
+    if (*first > *last) /* no such tile: use the picture's middle tile */
         *first = *last = tile_piece(axis, from + (to - from) / 2) < axis->tiles
                              ? tile_piece(axis, from + (to - from) / 2)
                              : axis->tiles - 1;
@@ -131,7 +131,7 @@ typedef struct TileFrame {
     const TileGrid *grid;
     const CurveResult *frame;
     uint32_t light[TILE_CELLS]; /* codes before equalization */
-    uint32_t weight, alpha;     /* of the frame, or 1 without a history */
+    uint32_t weight, alpha;     /* as in CurveResult; 1 without a history */
 } TileFrame;
 
 /* Computes the target of a tile from its counts without bars. */
@@ -179,14 +179,14 @@ ALSO_AVX2 void lumeq_tile_add(const TileGrid *grid, int tile, const uint32_t *le
     const int shift = 8 + grid->curve.fraction;
     uint32_t *nodes = tables->nodes[tile], codes[TILE_CELLS];
     for (int i = 0; i < TILE_CELLS; i++) {
-        /* Truncated, so that rounding it gives the same code as rounding the curve. */
+        /* Truncated, so that rounding the node gives the same code as rounding the curve. */
         const uint32_t node = curve[i] >> 8;
         nodes[i] = node;
         result->sums.curve_sum[i] += node;
         codes[i] = least_of((node + 128) >> shift, TILE_CELLS - 1);
     }
     nodes[TILE_CELLS] = tile_last_node(grid->curve.depth);
-    /* Takes cells in turn from four parts: neighbours often share a counter, and would stall. */
+    /* Visits four parts alternately: neighbouring cells often share a counter, and would stall. */
     for (int i = 0; i < TILE_CELLS / 4; i++)
         for (int j = i; j < TILE_CELLS; j += TILE_CELLS / 4)
             result->sums.hist_out[codes[j]] += left[j];

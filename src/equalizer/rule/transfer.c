@@ -20,7 +20,7 @@
 typedef struct Axis {
     uint32_t light[NODES + 1]; /* place on the axis of light, by place of the code */
     uint32_t code[NODES + 1];  /* place of the code, by place on the axis of light */
-    uint32_t codes[NODES + 1]; /* codes of the format per code of the axis, Q16, by place there */
+    uint32_t codes[NODES + 1]; /* slope of `code`, Q16, by place on the axis of light */
     uint32_t white;            /* place of the code of 203 nits */
 } Axis;
 
@@ -138,7 +138,7 @@ void transfer_map(const CurveParams *p, TransferMap *map)
     if (p->transfer == LUMEQ_TRANSFER_SDR || !memcmp(map->key, key, sizeof(key)))
         return;
     const Axis *axis = axis_of(p);
-    /* With one bin per code, values are rounded to the nearest code. */
+    /* With one bin per code, a bin's code is its middle, otherwise its start. */
     const int64_t half = p->fraction ? 0 : 1 << 15, range = range_of(p);
     memcpy(map->key, key, sizeof(key));
     for (int i = black_of(p); i <= white_of(p) + 1; i++) {
