@@ -1,14 +1,14 @@
 #!/usr/bin/env python3
-"""Lifts dark video in integers: the model that the lift in C, vectors and CUDA must match
-bit by bit. README.md beside it explains the names.
+"""Lifts dark video in integers. The lift in C, vectors and CUDA must give the same bits.
+README.md beside this file explains the names.
     lift_model.py IN OUT.png [--at SECONDS] [--noise CODES] [--past FRAMES]
 Treats the frame at SECONDS and up to 48 before it as one shot, and writes the frame beside its lifted version.
     shot:   histogram, noise  ->  decide()  ->  nodes  ->  tables()
     frame:  temporal_mean()  ->  tolerance(), clamp_specks()  ->  a_trous()  ->  finish()  ->  luma;
             chroma(): a_trous(), then lumeq's gain from the curve
-Samples are Q6 of 8-bit codes (0..16383) at every depth and fit int16, as does each intermediate
-value of the pixel path; numpy holds them in int32 and fit() checks it. Shares and slopes of the
-rule are Q16 in 64-bit integers. Shifts are arithmetic (they round down). Needs numpy and ffmpeg.
+Samples are Q6 of 8-bit codes (0..16383) at every depth. All values of the pixel path fit int16;
+numpy holds them in int32, and fit() checks their range. Shares and slopes of the rule are Q16.
+Shifts round down. Needs numpy and ffmpeg.
 """
 import argparse, math, subprocess, sys
 import numpy as np
@@ -21,11 +21,11 @@ share = lambda percent: ONE * percent // 100
 def ramp(x, lo, hi):
     return min(max((x - lo) * ONE // (hi - lo), 0), ONE)
 
-def times(a, b):                    # Q16, neither negative
+def times(a, b):                    # Q16, both at least 0
     return (a * b + ONE // 2) >> 16
 
 def reach(v, y):
-    """The lift a that maps v to y; 0 if y is not lighter."""
+    """The lift that maps v to y; 0 if y is not lighter."""
     return ((y - v) << 32) // (v * (ONE - y)) if y > v else 0
 
 def equalize(y, h, total, clip):
@@ -56,7 +56,7 @@ def decide(counts, n, black=BLACK, white=WHITE, clip=None, denoise=ONE, awaited=
     h, last = [int(c) for c in counts[black:white + 1]], white - black
     rest = sum(h[1:])
     hidden = (h[0] << 16) // rest if rest > h[0] >> 8 else ONE << 8     # black counts per other count
-    h[0] = min(h[0], sum(h[1:]) >> 8) if any(h[1:]) else h[0]       # more may be bars
+    h[0] = min(h[0], sum(h[1:]) >> 8) if any(h[1:]) else h[0]       # cap black: it may be bars
     if not any(h):
         return np.append(np.arange(256), 255) * 256, 0, {}
     up = 28 - sum(h).bit_length()   # scales the sum to 28 bits
@@ -141,10 +141,10 @@ LEFT = (128, 91, 74, 64)            # 64 * 2 / sqrt(1 + past): noise left, relat
 def tables(nodes, D, n, past, denoise=ONE, voids=0):
     """Tables and constants of a frame, from its curve, its noise and the number of previous frames.
     tol    by code: a quarter of the tolerance, Q6
-    still  by code: most that a past sample moves this one, Q6
-    near   5x5 sum of differences (Q2) from which on a past sample is ignored
-    speck  most that clamp_specks() moves a sample, Q6
-    edge   range of the 5x5 from which on the tolerance is 0, Q6
+    still  by code: maximum that a past sample moves this one, Q6
+    near   5x5 sum of differences at which a past sample is ignored, Q2
+    speck  maximum that clamp_specks() moves a sample, Q6
+    edge   range of the 5x5 neighbourhood at which the tolerance is 0, Q6
     ctol   by mean luma: a quarter of chroma's tolerance, Q6
     gain, start, end  by mean luma: chroma's gain, Q12; luma before and after, above black, Q8
     """
@@ -153,7 +153,7 @@ def tables(nodes, D, n, past, denoise=ONE, voids=0):
     f = n * denoise >> 16           # the filtered part
     past = past if f else 0
     alone = f > 0 and past == 0
-    near = lambda n: n * 75 // 32   # 100 T, T = 1.5 n
+    near = lambda n: n * 75 // 32   # 25 samples, Q2, of 1.5 n
     i = np.clip(np.arange(256), BLACK + 4, WHITE - 3)
     slope = nodes[i + 3] + nodes[i + 2] - nodes[i - 2] - nodes[i - 3]       # Q8, times 10
     lifted = np.clip((slope - 2560) * 6 // 80, 0, 64)                       # Q6: slope 1 to 1.33
@@ -171,9 +171,9 @@ def tables(nodes, D, n, past, denoise=ONE, voids=0):
                 ctol=ctol, gain=gain, start=start, end=end)
 
 def curve_gain(start, end, n, voids):
-    """lumeq's gain of chroma, Q12, over luma that goes from start to end; divisions round towards 0.
-    By the noise, it starts 1 to 2 codes above black and is complete at 4 to 6. In a void, it starts
-    at 1 to 6 and is complete at 8 to 32."""
+    """lumeq's gain of chroma, Q12, whose luma changes from start to end. Divisions round towards 0.
+    The more noise, the later the gain begins: 1 to 2 codes above black, complete at 4 to 6; in a
+    void, 1 to 6 codes above black, complete at 8 to 32."""
     part, none = min(n, 64), voids >> 8
     dark = 256 + 4 * part + (none * 16 * part >> 8)
     light = 1024 + 8 * part + (none * (1024 + 88 * part) >> 8)
@@ -216,14 +216,14 @@ def temporal_mean(planes, t):
     return now + ((moves + (1 << shift >> 1)) >> shift)
 
 def tolerance(now, f, t):
-    """A quarter of the tolerance; now: the source, f: without its noise."""
+    """A quarter of the tolerance; now: the source, f: the source after temporal_mean()."""
     if t['noisy']:
         f = fit(around(f >> 4, 1, lambda p: p[0] + 2 * p[1] + p[2]))    # 1 2 1 each way, Q6 again
     span = around(f, 2, lambda p: np.max(p, 0)) - around(f, 2, lambda p: np.min(p, 0))
     return np.minimum(t['tol'][now >> 6], np.maximum(t['edge'] - span, 0) >> 2)
 
 def clamp_specks(f, quarter, t):
-    """Moves samples above or below all of their 8 neighbours towards the nearest of these."""
+    """Moves a sample that is above or below all 8 neighbours towards their range."""
     ends = []
     for pick in (np.minimum, np.maximum):
         beside = pick(at(f, -1, 1), at(f, 1, 1))
@@ -233,8 +233,8 @@ def clamp_specks(f, quarter, t):
     return f + clamp(clamp(f, *ends) - f, -most, most)
 
 def a_trous(f, steps, quarter):
-    """Edge-preserving mean with holes, across and down at each step: f += sum of phi(neighbour
-    - f); phi(d) is 3/8 d up to tol / 4, and falls from there to 0 at tol."""
+    """Edge-preserving mean of samples at a distance, across and down at each step: f += sum of
+    phi(neighbour - f). phi(d) is 3/8 d up to d = quarter, and falls from there to 0 at 4 quarter."""
     whole = 4 * quarter
     for step in steps:
         for axis in (1, 0):
@@ -244,7 +244,7 @@ def a_trous(f, steps, quarter):
     return f
 
 def dither(shape, frame):
-    """lumeq's: thresholds 2, 6, .. 254."""
+    """lumeq's dither pattern: thresholds 2, 6, .. 254."""
     y, x = np.mgrid[:shape[0], :shape[1]]
     a = x ^ y
     order = (a & 1) << 5 | (y & 1) << 4 | (a & 2) << 2 | (y & 2) << 1 | (a & 4) >> 1 | (y & 4) >> 2
@@ -256,7 +256,7 @@ def to_q6(samples, depth):
     return s << 14 - depth if depth <= 14 else s >> depth - 14
 
 def finish(f, nodes, frame, depth, source):
-    """The curve at fractional codes, dithered: codes of `depth` bits. Samples between black and white stay between them."""
+    """Applies the curve and dithers; returns codes of `depth` bits. Samples between black and white stay between them."""
     node, part = nodes[f >> 6], f & 63
     out = node + ((nodes[(f >> 6) + 1] - node) * (part << 9) + (1 << 14) >> 15)
     out = out + (dither(f.shape, frame) >> depth - 8) >> 16 - depth
@@ -271,14 +271,14 @@ def mean_luma(y, sub_x, sub_y):
     return sums + (1 << area >> 1) >> area
 
 def within(gain, d, start, end):
-    """Limits the gain as lumeq does, to at least 7/8, so that B' and R' stay in range; d: Q6."""
+    """Limits the gain as lumeq does, so that B' and R' stay in range, but not below 7/8; d: chroma above gray, Q6."""
     full = LAST << 8
     used = np.minimum(60 * np.abs(d), 8 * np.where(d > 0, full - start, start))
     most = np.where(d > 0, full - end, end) << 15
     return np.where(used * gain <= most, gain, np.maximum(most // np.maximum(used, 1), GAIN_ONE * 7 // 8))
 
 def chroma(planes, y, t, frame, depth, sub_x=1, sub_y=1):
-    """Both planes of chroma over the source's luma y, filtered and scaled: codes."""
+    """Filters and scales both planes of chroma over the source's luma y; returns codes."""
     mean = mean_luma(y.astype(np.int64), sub_x, sub_y) >> depth - 8
     gain, start, end = (t[k][mean] for k in ('gain', 'start', 'end'))
     planes = [to_q6(c, depth) for c in planes]
@@ -287,7 +287,7 @@ def chroma(planes, y, t, frame, depth, sub_x=1, sub_y=1):
     ends, end = (gain > GAIN_ONE) & (start <= LAST << 8), np.minimum(end, LAST << 8)
     for c in d:
         gain = np.where(ends, within(gain, c, start, end), gain)
-    add = 64 + (dither(gain.shape, frame) >> 1)         # half of the dither
+    add = 64 + (dither(gain.shape, frame) >> 1)         # half of the dither's amplitude
     middle, legal = 128 << depth - 8, 112 << depth - 8
     codes = [middle + (c * gain + (add << 18 - depth) >> 26 - depth) for c in d]
     source = [c >> 14 - depth if depth <= 14 else c << depth - 14 for c in planes]
@@ -296,7 +296,7 @@ def chroma(planes, y, t, frame, depth, sub_x=1, sub_y=1):
 
 def lift(frames, nodes, D, n, frame=0, past=3, height=0, depth=8, sub=(1, 1), denoise=ONE,
          voids=0):
-    """The newest of `frames` ((Y, U, V), oldest first), lifted."""
+    """Lifts the newest of `frames`, which are (Y, U, V), oldest first."""
     planes = [to_q6(f[0], depth) for f in frames[:-past - 2:-1]]
     t = tables(nodes, D, n, min(past, len(planes) - 1), denoise, voids)
     f = temporal_mean(planes, t)

@@ -34,7 +34,7 @@ def draw(kind, width, height, depth, chroma, noise, seed):
     return plane
 
 def curve(lift):
-    """Nodes of a rational lift, 1 for none."""
+    """Nodes of a curve that multiplies codes near black by `lift`."""
     x = np.clip(np.arange(257), 0, 255)
     inside = np.clip(x - 16, 0, 219)
     lifted = 4096 + 219 * 256 * lift * inside // (219 + (lift - 1) * inside)

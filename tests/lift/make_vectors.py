@@ -1,14 +1,14 @@
 #!/usr/bin/env python3
-"""Writes the decisions of lift_model.py on 53 histograms, with which test_lift compares the library:
+"""Writes the decisions of lift_model.py for 53 histograms; test_lift compares the library with them:
     make_vectors.py > ../equalizer/lift_vectors.h
-Histograms are a few humps and spikes each: (what, place, width, weight). Their counts are computed
-in integers, so that C computes the same. Needs numpy.
+Each histogram consists of humps, spikes and flat parts: (what, place, width, weight). Counts are
+computed in integers, so C computes the same. Needs numpy.
 """
 import zlib
 from lift_model import ONE, decide
 
 FLAT, HUMP, SPIKE = 0, 1, 2
-CASES = [   # noise, clip (-1: auto), full range, parts; optionally 16ths of the noise that are filtered, whether it is awaited
+CASES = [   # name, noise, clip (-1: auto), full range, parts; optionally: 16ths of the noise that are filtered, 1 if the noise is awaited
     ('dark, clean', 6, -1, 0, [(HUMP, 16, 14, 900), (HUMP, 26, 20, 300), (FLAT, 30, 90, 1)]),
     ('dark, clean, full range', 6, -1, 1, [(HUMP, 3, 14, 900), (HUMP, 14, 20, 300), (FLAT, 20, 90, 1)]),
     ('dark, noise of 2.5', 160, -1, 0, [(HUMP, 17, 16, 900), (HUMP, 27, 22, 300), (FLAT, 30, 90, 1)]),
