@@ -8,16 +8,16 @@
 #include <libavutil/pixfmt.h>
 
 /*
- * True for "direct" formats, whose plane 0 holds only luma: planar and semi-planar YUV and gray of
- * 8 to 16 bits, little-endian above 8. Cb, Cr and alpha have luma's sample format. Cb and Cr are in
- * two planes or interleaved in one, alpha is in plane 3.
+ * True for "direct" formats: gray and YUV of 8 to 16 bits, with the same sample format for all
+ * components. Plane 0 holds only luma. Cb and Cr are in two planes, or interleaved in one. Alpha is
+ * in plane 3. Samples of 2 bytes are little-endian.
  */
 bool convert_is_direct(enum AVPixelFormat format);
 
 /* The sample layout of a direct format. */
 typedef struct SampleLayout {
-    int planes;             /* luma and chroma planes: 1 to 3 */
-    int depth, shift;       /* a sample holds code << shift */
+    int planes;             /* number of luma and chroma planes: 1 to 3 */
+    int depth, shift;       /* bits of a code; a sample holds code << shift */
     int chroma_x, chroma_y; /* log2 of the luma columns and rows per chroma sample */
 } SampleLayout;
 
@@ -28,7 +28,7 @@ SampleLayout convert_layout(enum AVPixelFormat direct);
 enum AVPixelFormat convert_nearest_direct(enum AVPixelFormat format);
 
 /* The planar format of this depth with the components and chroma resolution of `direct`. Returns
- * `direct` if it is deep enough, or if there is no such format. */
+ * `direct` if it already has this depth, or if no such format exists. */
 enum AVPixelFormat convert_deeper(enum AVPixelFormat direct, int depth);
 
 /* True for RGB, palettes and XYZ. */
@@ -55,21 +55,21 @@ typedef struct Converter {
 } Converter;
 
 /*
- * Scales and converts `from` into `to`, which must have format, width, height and color_range, but
- * no buffers. Its other properties (time, side data) are unchanged. If RGB becomes YUV and
- * to->colorspace is RGB or unspecified, it is set to BT.709 from 720 lines on, else BT.601.
- * Between YUV frames of the same size, chroma is resampled according to chroma_location of both
- * frames (default: left), and per field in interlaced frames. Returns 0 or AVERROR.
+ * Scales and converts `from` into `to`. Before the call, set format, width, height and color_range
+ * of `to`, but give it no buffers. Its time and side data do not change. From RGB to YUV, if
+ * to->colorspace is RGB or unspecified, sets it to BT.709 for at least 720 lines, else to BT.601.
+ * Between YUV frames of the same size, resamples chroma according to both frames' chroma_location
+ * (default: left), and each field of an interlaced frame separately. Returns 0 or AVERROR.
  */
 int convert_frame(Converter *converter, const AVFrame *from, AVFrame *to);
 
 /* True if the frame is tagged as full range, is RGB, or is gray without a range tag. */
 bool convert_is_full(const AVFrame *frame);
 
-/* True if the picture has black margins, whose sizes are in crop_*. */
+/* True if the frame has black margins; crop_* are their sizes. */
 bool convert_has_margins(const AVFrame *frame);
 
-/* Like convert_frame(), but leaves black margins with the sizes in to->crop_*. */
+/* Like convert_frame(), but with black margins inside `to`, of the sizes in to->crop_*. */
 int convert_fit(Converter *converter, const AVFrame *from, AVFrame *to);
 
 void convert_close(Converter *converter);

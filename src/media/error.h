@@ -8,12 +8,12 @@
 
 #include <libavcodec/codec_par.h>
 
-/* The kind of failure: the program's exit codes, negated. */
+/* Kinds of failure. Except for MEDIA_LOST, these are negated exit codes of the program. */
 enum {
     MEDIA_USAGE = -1,  /* bad options: unknown encoder, output exists, ... */
     MEDIA_INPUT = -2,  /* the input cannot be opened, has no video, or cannot be decoded */
     MEDIA_OUTPUT = -3, /* the output cannot be written */
-    MEDIA_LOST = -16,  /* not an exit code: the GPU lost frames; start again in software */
+    MEDIA_LOST = -16,  /* the GPU lost frames; start again in software */
 };
 
 /* {0} means no error. Keeps the first error and ignores later ones. Not thread-safe. */
@@ -27,15 +27,14 @@ typedef struct MediaError {
 int media_fail(MediaError *error, int fault, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
 
-/* media_fail() with "out of memory". */
 int media_no_memory(MediaError *error, int fault);
 
-/* True if a library call ran out of memory. Set errno to 0 before the call. A library may leave
- * ENOMEM in errno even if it recovered, so this function also tries to allocate twice the `size`
- * bytes that the call needed. */
+/* True if a library call ran out of memory. Set errno to 0 before the library call. A library may
+ * leave ENOMEM in errno even if it recovered. So this function also tries to allocate twice the
+ * `size` bytes that the library needed. */
 int media_lacks_memory(size_t size);
 
-/* Appends to the sentence. */
+/* Appends to the error's sentence. */
 void media_add(MediaError *error, const char *format, ...) __attribute__((format(printf, 2, 3)));
 
 /* Formats a line about a choice or an event and passes it to `note`, which may be NULL. */
@@ -52,8 +51,8 @@ const char *codec_name(const AVCodecParameters *par);
 /* Buffer size of a quoted name. */
 #define MEDIA_QUOTED 512
 
-/* Quotes `name`, truncating a long one. Escapes control characters and invalid UTF-8 (printable.h)
- * and replaces secrets of URLs (url_secret()) by dots. */
+/* Quotes `name`, and truncates it if necessary. Escapes control characters and invalid UTF-8
+ * (printable.h), and replaces secrets of URLs (url_secret()) by dots. */
 void media_quote_to(char text[MEDIA_QUOTED], const char *name);
 
 static inline const char *media_quote_in(char text[MEDIA_QUOTED], const char *name)
@@ -62,7 +61,7 @@ static inline const char *media_quote_in(char text[MEDIA_QUOTED], const char *na
     return text;
 }
 
-/* Returns the quoted name in a compound literal of the calling block: each use has a new buffer. */
+/* Returns the quoted name, valid until the calling block ends. Each use has its own buffer. */
 #define media_quote(name) media_quote_in((char[MEDIA_QUOTED]){0}, name)
 
 /* media_quote() for the name of an input: "-" becomes "standard input". */

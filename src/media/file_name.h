@@ -4,7 +4,7 @@
 
 #include <stddef.h>
 
-/* The folder of a path, or "."; free with av_free(). NULL: out of memory. */
+/* The folder of a path; "." for a bare file name. Free with av_free(). NULL: out of memory. */
 char *file_name_folder(const char *path);
 
 /* The file name without the folder. */
@@ -13,8 +13,8 @@ const char *file_name_base(const char *path);
 /* Maximum length in bytes of a file name in this folder; the file system and PATH_MAX limit it. */
 size_t file_name_room(const char *folder);
 
-/* The length of the longest prefix of a name that has at most `most` bytes and ends with a whole
- * UTF-8 character. */
+/* Returns how many bytes of a name, up to `most`, can be kept without splitting a UTF-8
+ * character. */
 size_t file_name_cut(const char *name, size_t most);
 
 /* Makes "NAMEword.EXT" from "NAME.EXT"; shortens NAME if the file name would exceed `room` bytes.

@@ -1,6 +1,5 @@
-/* Frames in GPU memory, from a decoder or for an encoder: AV_PIX_FMT_CUDA with samples of NV12,
- * P010, P016 or their planar 4:4:4 counterparts. gpu_frame_format() returns the planar format that
- * software decoding would give. Downloaded frames have that format. */
+/* Frames in GPU memory, from a decoder or for an encoder. Their format is AV_PIX_FMT_CUDA. Their
+ * samples are stored as NV12, P010, P016 or the planar 4:4:4 counterparts. */
 #ifndef LUMEQ_MEDIA_GPU_FRAME_H
 #define LUMEQ_MEDIA_GPU_FRAME_H
 
@@ -10,34 +9,34 @@
 
 #include "media/convert.h"
 
-/* True for a frame in GPU memory. */
 static inline int gpu_frame_is(const AVFrame *frame)
 {
     return frame->format == AV_PIX_FMT_CUDA;
 }
 
-/* The format of a host frame, or the direct software format of a GPU frame. */
+/* The format of a host frame. For a GPU frame, the direct planar format that decoding in software
+ * would give; downloaded frames have this format. */
 enum AVPixelFormat gpu_frame_format(const AVFrame *frame);
 
-/* The sample layout of a direct frame on the host or a GPU. */
+/* The sample layout of a direct frame; for a GPU frame, as stored on the GPU. */
 SampleLayout gpu_frame_layout(const AVFrame *frame);
 
-/* The first sample of a plane inside the black margins (crop_*) of a direct frame. */
+/* A plane's upper left sample inside the black margins (crop_*) of a direct frame. */
 uint8_t *gpu_frame_picture(const AVFrame *frame, int plane);
 
 /* The format of a GPU frame's samples: NV12 and so on. */
 enum AVPixelFormat gpu_frame_stored(const AVFrame *frame);
 
-/* Downloads a GPU frame: first to `stored`, a host frame with the GPU's sample layout, then to
- * `host`, which has the format of gpu_frame_format(). Both may share planes of the same size.
- * Waits for the GPU. Returns 0 or AVERROR; makes no call to a lost GPU. */
+/* Downloads a GPU frame to the host frame `stored` with the format of gpu_frame_stored(). Then
+ * converts `stored` to `host` with the format of gpu_frame_format(). Both may share planes of the
+ * same size. Waits for the GPU, but does not call a lost GPU. Returns 0 or AVERROR. */
 int gpu_frame_download(AVFrame *host, AVFrame *stored, const AVFrame *frame);
 
-/* Creates FFmpeg's device for this CUDA context (CUcontext) and stream (CUstream), which must
- * outlive it. AVERROR(ENOSYS): built without CUDA. */
+/* Creates FFmpeg's device for this CUcontext and CUstream, which must both outlive the device.
+ * AVERROR(ENOSYS): built without CUDA. */
 int gpu_device_open(AVBufferRef **device, void *context, void *stream);
 
-/* Marks the device's GPU as lost: downloading and freeing frames no longer calls it. Any thread. */
+/* Marks the GPU as lost, so that downloading and freeing frames no longer call it. Any thread. */
 void gpu_device_mark_lost(AVBufferRef *device);
 
 /* True if the device's GPU is lost; false for NULL. Any thread. */
@@ -49,17 +48,17 @@ bool gpu_surfaces_are_lost(const AVBufferRef *surfaces);
 /* The CUDA stream of a GPU frame; NULL for a host frame. */
 void *gpu_frame_stream(const AVFrame *frame);
 
-/* Accounts for the GPU memory of decoders. reserve() takes `bytes` and returns 0 if they are
- * available; negative `bytes` give memory back. NULL: memory is not accounted for. Any thread. */
+/* A limit for the GPU memory of decoders. If `bytes` are free, reserve() counts them as used and
+ * returns 0. Negative `bytes` are given back. NULL: no limit. Any thread. */
 typedef struct GpuBudget {
     int (*reserve)(void *opaque, int64_t bytes);
     void *opaque;
 } GpuBudget;
 
-/* Implements a decoder's get_format for a device of gpu_device_open(): sets up hardware decoding
+/* Implements a decoder's get_format for a device of gpu_device_open(). Sets up hardware decoding
  * with `frames` surfaces more than the codec needs. AV_PIX_FMT_NONE: the GPU cannot decode this
- * video, or has no memory left. Gives the *reserved bytes of the previous surfaces back to the
- * budget, and sets *reserved to the bytes of the new surfaces. */
+ * video, or has no memory left. *reserved is the number of bytes reserved for the decoder's
+ * surfaces: 0 at first, updated by this function. */
 enum AVPixelFormat gpu_device_choose(AVCodecContext *codec, const enum AVPixelFormat *formats,
                                      AVBufferRef *device, int frames, const GpuBudget *budget,
                                      int64_t *reserved);
@@ -68,16 +67,16 @@ enum AVPixelFormat gpu_device_choose(AVCodecContext *codec, const enum AVPixelFo
 void gpu_budget_release(const GpuBudget *budget, int64_t *reserved);
 
 /* Creates a frame like the direct frame `in` for an encoder on this device, in a format that GPU
- * encoders accept, with uninitialized planes. *surfaces is the pool for this size and format: NULL
- * at first, freed by the caller. AVERROR(ENOSYS): GPU encoders do not accept the frame's format, an
- * odd size or a rotation. Other errors: no memory, or `in` and the pool differ in size. The caller
- * frees the frame. */
+ * encoders accept, with uninitialized planes. The caller frees the frame. *surfaces is the pool for
+ * this size and format. It is NULL at first; the caller frees it. AVERROR(ENOSYS): GPU encoders do
+ * not accept such a frame (its format, an odd size, a rotation). Other errors: no memory, or `in`
+ * and the pool differ in size. */
 int gpu_frame_make(AVFrame **made, AVBufferRef **surfaces, AVBufferRef *device, const AVFrame *in);
 
 /* Leaks an object of a lost GPU on purpose. Leak checkers do not report it. Any thread. */
 void gpu_abandon(void *object);
 
-/* Blanks a frame of a lost GPU and leaks its GPU memory, since releasing it would call the GPU. */
+/* Blanks a frame of a lost GPU. Leaks the frame's memory, since freeing it would call the GPU. */
 void gpu_frame_abandon(AVFrame *frame);
 
 /* Marks the frame's GPU as lost; does nothing for host frames. Any thread. */

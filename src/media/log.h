@@ -7,7 +7,7 @@
 
 #include <libavcodec/avcodec.h>
 
-/* Installs the av_log callback. Failed assertions, after which FFmpeg aborts, go to `print_fatal`.
+/* Installs the av_log callback. Failed assertions go to `print_fatal`; FFmpeg then aborts.
  * If `verbose`, other lines up to level "info" go to `print`. Lines have no newline and are safe
  * for a terminal. Both functions may be NULL. A LogNote records errors even if no line is printed.
  * Call once, at the start. */
@@ -40,11 +40,11 @@ typedef struct CodecLog {
     struct CodecLog *next;
 } CodecLog;
 
-/* Starts to collect. The codec's `opaque` identifies the codec. If `opaque` is NULL, this sets it
- * and must be called before avcodec_open2(). The log must outlive the codec. */
+/* Starts to collect. The codec's `opaque` identifies the codec. If `opaque` is NULL, this function
+ * sets it and must be called before avcodec_open2(). The log must outlive the codec. */
 void codec_log_open(CodecLog *log, AVCodecContext *codec);
 
-/* Clears the codec's note and returns it or, if it has no error, the calling thread's note. */
+/* Clears the codec's note and returns it. If the note has no error, returns the thread's note. */
 LogNote codec_log_take(CodecLog *log);
 
 /* True if the codec has reported damage since codec_log_take(). */
