@@ -12,13 +12,13 @@
 /* The state of reading through a file's elements. {0}: the format is unknown. */
 typedef struct Elements {
     const struct ElementRule *rule;
-    int64_t at, left; /* position of the next element, and bytes to skip before it */
+    int64_t at, left; /* position of the next element; bytes to skip before it */
     size_t have;      /* number of bytes already in `header` */
     uint8_t header[ELEMENT_HEADER_BYTES];
     bool in_blocks; /* inside a chain of GIF blocks */
 } Elements;
 
-/* Call before the first element. `demuxer`: its FFmpeg name, which selects the rule. */
+/* Call before the first element. `demuxer`: name of FFmpeg's demuxer; it selects the rule. */
 void elements_start(Elements *elements, const char *demuxer);
 
 /* Takes the next bytes of the file. */
@@ -30,7 +30,7 @@ void elements_take_file(Elements *elements, int fd, int64_t end, int64_t packet)
 /* True if the last element is incomplete. */
 bool elements_are_cut(const Elements *elements);
 
-/* The kind of element in words ("a page"). */
+/* The format's word for an element, such as "a page". */
 const char *elements_name(const char *demuxer);
 
 #endif

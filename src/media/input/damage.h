@@ -7,7 +7,7 @@
 /* How much of an input was read. Times are timestamps of the input in AV_TIME_BASE units;
  * AV_NOPTS_VALUE: unknown. */
 typedef struct ReadPart {
-    int64_t frames;    /* decoded */
+    int64_t frames;    /* number of decoded frames */
     int64_t video_end; /* end of the last frame */
     int64_t any_end;   /* end of anything read */
     int to_end;        /* not 0: the input should be read to its end */
@@ -19,16 +19,16 @@ typedef struct DamageReport {
     ReadPart part;
 } DamageReport;
 
-/* Adds damage that was found later. */
+/* Adds `next`, which was found later. */
 void damage_sum(Damage *damage, const Damage *next);
 
-/* Adds the report of a following span of the same input. */
+/* Adds the report on a later part of the same input. */
 void damage_add(DamageReport *report, const DamageReport *next);
 
-/* True if something could not be read or decoded. */
+/* True if something could not be read or decoded, or was lost with a GPU. */
 bool damage_any(const Damage *damage);
 
-/* Describes all losses; returns false if nothing is lost. No other thread may use the source. */
+/* Describes the damage; returns false if nothing is lost. No other thread may use the source. */
 bool damage_describe(const Source *source, const DamageReport *report, char *text, size_t size);
 
 #endif

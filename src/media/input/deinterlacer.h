@@ -14,14 +14,14 @@ typedef enum DeinterlaceMode {
 typedef struct Deinterlacer Deinterlacer;
 
 /* Opens a deinterlacer for frames with the size, format and time base of `first`. `all`: also
- * frames not flagged as interlaced. Returns 0 or AVERROR. */
+ * deinterlaces frames that are not flagged as interlaced. Returns 0 or AVERROR. */
 int deinterlacer_open(Deinterlacer **deinterlacer, const AVFrame *first, int all, int threads);
 
-/* Takes the frame's references and leaves it blank; NULL: the end. Returns 0 or AVERROR. */
+/* Takes over the frame's data and leaves the frame blank; NULL: the end. Returns 0 or AVERROR. */
 int deinterlacer_send(Deinterlacer *deinterlacer, AVFrame *frame);
 
-/* Receives the next frame, with its original time and duration. Returns 0, AVERROR(EAGAIN) (it
- * needs the next frame), AVERROR_EOF or another AVERROR. */
+/* Receives the next frame, with its original time and duration. Returns 0, AVERROR(EAGAIN) (send
+ * another frame), AVERROR_EOF or another AVERROR. */
 int deinterlacer_receive(Deinterlacer *deinterlacer, AVFrame *frame);
 
 /* *deinterlacer may be NULL. */

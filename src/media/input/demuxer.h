@@ -1,6 +1,6 @@
-/* A thread that reads a source into queues of packets, which share one limit in bytes. For a
- * player, each kind of track has its own queue, so that no track waits for another. For writing a
- * file, all tracks share one queue, in the order of the input. */
+/* A thread that reads a source into packet queues. The queues share one limit in bytes. A player
+ * uses DEMUX_BY_KIND: each kind of track has its own queue, so no track waits for another. To write
+ * a file, DEMUX_IN_ORDER puts all packets into one queue, in the order of the input. */
 #ifndef LUMEQ_MEDIA_DEMUXER_H
 #define LUMEQ_MEDIA_DEMUXER_H
 
@@ -11,7 +11,7 @@
 
 typedef enum DemuxOrder {
     DEMUX_BY_KIND,
-    DEMUX_IN_ORDER, /* DEMUX_VIDEO has the packets of all tracks that are not discarded */
+    DEMUX_IN_ORDER, /* the queue DEMUX_VIDEO gets all tracks that are not discarded */
 } DemuxOrder;
 
 typedef enum DemuxKind {
@@ -21,9 +21,9 @@ typedef enum DemuxKind {
     DEMUX_KINDS,
 } DemuxKind;
 
-/* Facts about a packet, in AVPacket.opaque_ref with DEMUX_IN_ORDER; NULL: nothing to note. */
+/* With DEMUX_IN_ORDER, AVPacket.opaque_ref holds these facts about the packet, or is NULL. */
 typedef struct PacketNote {
-    Damage damage; /* since the previous packet; damage after the last one is in Source.damage */
+    Damage damage; /* found before this packet; damage after the last one is in Source.damage */
     int64_t start; /* source_track_start() for a track's first packet, else AV_NOPTS_VALUE */
     bool is_last;  /* see source_is_last() */
 } PacketNote;
@@ -37,7 +37,7 @@ int demuxer_create(Demuxer **demuxer, Source *source, DemuxOrder order, MediaErr
 /* Selects the video or audio stream; NULL: no stream. Call while stopped. */
 void demuxer_select(Demuxer *demuxer, DemuxKind kind, const AVStream *stream);
 
-/* The selected stream, or NULL. Call while stopped, or from the thread that starts and stops it. */
+/* The selected stream, or NULL. Call while stopped, or in the thread that calls demuxer_start(). */
 const AVStream *demuxer_selected(const Demuxer *demuxer, DemuxKind kind);
 
 /* Empties the queues and starts to read at `position` (AV_TIME_BASE units from the start of the
@@ -48,7 +48,7 @@ int demuxer_start(Demuxer *demuxer, int64_t position, MediaError *error);
  * Reads the next packet of the selected stream, or of any subtitle track, into an empty `packet`.
  * Returns 0; AVERROR_EOF (the end, or no stream is selected); AVERROR(EAGAIN) (no packet yet; only
  * without `wait`); AVERROR(ENOMEM); or AVERROR_EXIT (stopped). Any thread, one at a time per kind.
- * If more sound comes before the next picture than the queue can hold, surplus sound is dropped.
+ * Sound is dropped if its queue is full before the next picture comes.
  */
 int demuxer_read(Demuxer *demuxer, DemuxKind kind, AVPacket *packet, int wait);
 
@@ -57,8 +57,8 @@ int demuxer_read(Demuxer *demuxer, DemuxKind kind, AVPacket *packet, int wait);
  * Only for the thread that calls demuxer_read(). */
 int demuxer_peek(Demuxer *demuxer, int index, const AVPacket **packet);
 
-/* From now on the demuxer's thread calls `take`, which must not wait, with each packet of the
- * selected video. NULL: no more calls, and none is in progress when this returns. Any thread. */
+/* From now on, the demuxer's thread calls `take` with each packet of the selected video; `take`
+ * must not wait. NULL ends this, and waits for a call that is still running. Any thread. */
 void demuxer_tap(Demuxer *demuxer, void (*take)(void *opaque, const AVPacket *packet),
                  void *opaque);
 

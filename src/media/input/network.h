@@ -12,7 +12,7 @@ typedef struct NetworkScheme {
     const char *name;
     const char *protocols; /* the only protocols FFmpeg may use */
     const char *session;   /* the demuxer that opens the URL; NULL: network_read() reads it */
-    bool has_no_end;       /* the protocol cannot report an end; silence is the end */
+    bool has_no_end;       /* the protocol cannot report an end; silence counts as the end */
     bool is_live;          /* a stream of unknown length is live */
 } NetworkScheme;
 
@@ -28,8 +28,8 @@ typedef struct Network {
     NetworkOptions options;
     AVIOContext *io;   /* NULL for a session */
     int patient;       /* not 0: no silence limit */
-    bool has_segments; /* a playlist; longer silences between its segments are usual */
-    int64_t heard;     /* start of the latest wait for data */
+    bool has_segments; /* a playlist; long silences between its segments are usual */
+    int64_t heard;     /* the silence is measured from this time on */
     int lost; /* AVERROR of a lost connection (AVERROR_EOF with `has_no_end`); 0: not lost */
 } Network;
 
@@ -49,25 +49,24 @@ int network_fail(const char *url, int averror, MediaError *error);
 int network_open(Network **network, const char *url, const NetworkOptions *options,
                  MediaError *error);
 
-/* Returns bytes read, AVERROR_EOF, AVERROR_EXIT (stopped), or Network.lost. */
+/* Returns the number of bytes read, AVERROR_EOF, AVERROR_EXIT (stopped), or Network.lost. */
 int network_read(Network *network, uint8_t *buffer, int size);
 
 /* Like avio_seek(), including AVSEEK_SIZE. */
 int64_t network_seek(Network *network, int64_t offset, int whence);
 
-/* For FFmpeg's interrupt callback: returns 1 when stopped or silent for too long. */
+/* For FFmpeg's interrupt callback: returns 1 if stopped or silent for too long. */
 int network_is_interrupted(void *network);
 
 /* Call before waiting for data. */
 void network_begin_wait(Network *network);
 
-/* Call before stream analysis, during which a session does not report data. */
+/* Call before stream analysis. A session then reports no data, so a longer silence is allowed. */
 void network_begin_analysis(Network *network);
 
-/* Call with the result of a read. Returns `ret`, or the error of a stop or a long silence. */
+/* Call with the result of a read. Returns `ret`, or an error if stopped or silent for too long. */
 int network_end_wait(Network *network, int ret);
 
-/* True if the connection was silent for too long. */
 bool network_is_silent(const Network *network);
 
 void network_close(Network **network);

@@ -1,4 +1,4 @@
-/* A pipe that two sources read independently. Keeps bytes that only one source has read. */
+/* A pipe that two sources read independently. Keeps bytes until both have read them. */
 #ifndef LUMEQ_MEDIA_SHARED_PIPE_H
 #define LUMEQ_MEDIA_SHARED_PIPE_H
 
@@ -7,14 +7,14 @@
 
 typedef struct SharedPipe SharedPipe;
 
-/* Maximum number of bytes that one side may be ahead of the other. If it is exceeded, side 1 is cut
- * off and gets no more bytes; side 0 always gets all. */
+/* Maximum number of bytes that one side may be ahead of the other. Beyond it, side 1 is cut off and
+ * gets no more bytes. Side 0 always gets all bytes. */
 #define SHARED_PIPE_MOST ((size_t)256 << 20)
 
 /* Opens a path; "-" is standard input. NULL: see errno. */
 SharedPipe *shared_pipe_open(const char *path);
 
-/* The descriptor, owned by the pipe. */
+/* The file descriptor, owned by the pipe. */
 int shared_pipe_fd(const SharedPipe *pipe);
 
 /* Like read(), but returns -1 with EAGAIN after 100 ms without data. One thread per side. */

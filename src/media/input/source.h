@@ -20,8 +20,8 @@ typedef struct SourceOptions {
     const char *path; /* a file name, never with a protocol; "-" is standard input */
     bool network;     /* `path` is a URL that network_scheme() accepts, not a file name */
     double silence_s; /* seconds without data before a connection counts as lost */
-    /* > 0: source_open() reopens a URL that ends, fails or is missing, first after this many
-     * seconds. Pauses double up to 30 times the first, but not for udp and rtp. */
+    /* > 0: reopen a URL that ends, fails or is missing, first after this many seconds. Later pauses
+     * double, up to 30 times the first; for udp and rtp, all pauses are equal. */
     double reconnect_s;
     bool reconnect_live;    /* reopen only a live stream, and only after it has begun */
     int64_t max_pixels;     /* larger frames are refused */
@@ -38,8 +38,8 @@ typedef struct SourceOptions {
     bool force_dolby_vision;     /* accept Dolby Vision profile 5, whose first plane is not luma */
     /* > 0: source_open() finds the largest picture up to this position */
     int64_t find_largest_us;
-    bool *answered; /* set to true if the input was readable, even if unsuitable; or NULL */
-    const struct Source *within;    /* the reconnecting source of this connection, or NULL */
+    bool *answered; /* becomes true if the input is readable, even if unsuitable; or NULL */
+    const struct Source *within;    /* the reconnecting source that opens this one, or NULL */
     void (*note)(const char *line); /* receives notes about choices; or NULL */
 } SourceOptions;
 
@@ -52,15 +52,15 @@ typedef struct Damage {
     char first[256];     /* FFmpeg's first message about damage, or "" */
 } Damage;
 
-/* Sets damage->first, if it is empty, to the note's error or else to the text of `averror`. */
+/* Sets damage->first if it is empty: to the note's error, or to the text of `averror`. */
 void damage_note(Damage *damage, const LogNote *note, int averror);
 
-/* If a stream's start may be missing, packets before its first key frame are dropped. If the first
- * SOURCE_PACKETS_TO_KEY video packets have no key frame (gradual refresh), a file returns these
+/* If a stream's start may be missing, video packets before its first key frame are dropped, at most
+ * this many. If there is no key frame among them (gradual refresh), a file then returns the dropped
  * packets after all; a URL continues with the next packet. */
 #define SOURCE_PACKETS_TO_KEY 600
 
-/* Tracks in a file may run ahead of each other by up to this much. AV_TIME_BASE units. */
+/* In a file, a track may be ahead of others by up to this time. AV_TIME_BASE units. */
 #define SOURCE_INTERLEAVE_US 2000000
 
 /* The clock of a track, AV_TIME_BASE units. */
@@ -68,11 +68,11 @@ typedef struct TrackClock {
     int64_t last;     /* time of the last packet returned; AV_NOPTS_VALUE at first */
     int64_t duration; /* duration of the last packet; 0: unknown */
     int64_t interval; /* expected distance to the next packet; 0: unknown */
-    int64_t moved_by; /* offset that was added to the time of the last packet */
-    int corrupt;      /* > 0: packets until judge_corrupt() counts a corrupt packet as damage */
+    int64_t moved_by; /* offset that was added to the last packet's time */
+    int corrupt;      /* number of next packets that may excuse a corrupt one */
 } TrackClock;
 
-/* The bytes of a file or one connection. */
+/* The state of reading bytes from a file or one connection. */
 typedef struct SourceBytes {
     int fd;
     AVIOContext *io;         /* NULL: a network session or a camera */
@@ -96,8 +96,8 @@ typedef struct SourceReading {
     AVFifo *held;            /* packets to return if no key frame comes; or NULL */
     size_t held_bytes;
     TrackClock *clocks;      /* by stream */
-    int64_t jump, last_jump; /* offsets for times after the latest jump, and before it */
-    int64_t clock;           /* time of the last sound or video packet, without offset */
+    int64_t jump, last_jump; /* offsets to add to times after and before the latest jump */
+    int64_t clock;           /* time of the last sound or video packet, before `jump` is added */
     int64_t latest;          /* latest time of returned packets */
 } SourceReading;
 
@@ -112,8 +112,8 @@ typedef struct Source {
     AVFormatContext *format;
     AVStream *video; /* the track that is equalized */
     unsigned stream_count;
-    struct stat file;                       /* of the file, pipe or device; zeros: a URL */
-    PictureList pictures;                   /* each is a frame; empty: a single file */
+    struct stat file;                       /* stat() of the file, pipe or device; zeros: a URL */
+    PictureList pictures;                   /* files that are the frames; empty: a single file */
     int largest_width, largest_height;      /* largest picture size, or 0 if unknown */
     unsigned refused_width, refused_height; /* size that FFmpeg refused on opening, or 0 */
     bool no_video;                          /* readable, but without video */
@@ -122,7 +122,7 @@ typedef struct Source {
     Camera *camera;              /* NULL: not a camera */
     Network *network;            /* NULL: a file, a camera, or a reconnecting URL */
     struct Reconnect *reconnect; /* NULL: never reopened */
-    SourceBytes bytes;           /* owned by source_open.c */
+    SourceBytes bytes;           /* source_open.c writes it */
 
     SourceReading reading; /* source_packets.c writes it */
     Damage damage;
@@ -134,10 +134,8 @@ typedef struct Source {
     atomic_int shares;  /* see source_share() */
 } Source;
 
-/*
- * Opens the input and chooses its video track. Errors: MEDIA_INPUT, MEDIA_USAGE (no such track);
- * *source is then NULL.
- */
+/* Opens the input and chooses its video track. Errors: MEDIA_INPUT, MEDIA_USAGE (no such track);
+ * *source is then NULL. */
 int source_open(Source **source, const SourceOptions *options, MediaError *error);
 
 /* Opens a file or one connection in the background; not for a camera. */
@@ -148,11 +146,11 @@ int source_opening_start(SourceOpening **opening, const SourceOptions *options, 
  * and returns like source_open(). */
 int source_opening_take(SourceOpening **opening, int wait_ms, Source **source, MediaError *error);
 
-/* Cancels opening; with `wait`, waits a moment for the thread. *opening may be NULL. */
+/* Cancels opening. If `wait`, waits up to 0.2 s for the thread to end. *opening may be NULL. */
 void source_opening_cancel(SourceOpening **opening, bool wait);
 
 /* True if a cancelled thread is still running. The program must then end with _exit(), since the
- * thread may still use the program's data. */
+ * thread may still use global data. */
 bool source_opening_is_abandoned(void);
 
 /* Reports SourceBytes.read_error. Returns MEDIA_INPUT. */
@@ -198,14 +196,14 @@ bool source_is_lost(const Source *source);
 /* How often a URL was lost, or a camera came back. Any thread. */
 int source_losses(const Source *source);
 
-/* True for the first packet of each track after a lost URL or camera is back. The video of a URL
- * then begins with a key frame. Also true for the packet without data that reports a lost URL. */
+/* True for the empty packet that reports the loss of a URL, and for the first packet of each track
+ * after a URL or camera has come back. The video of a URL then begins with a key frame. */
 bool source_is_discontinuity(const AVPacket *packet);
 
-/* True for a stream's first key frame if packets before it may be missing. */
+/* True for a stream's first key frame if earlier packets may be missing. */
 bool source_is_joined(const AVPacket *packet);
 
-/* True for a still picture, also in a container for videos such as GIF and AVIF. */
+/* True for a still picture, even if its format (GIF, AVIF) can also hold a video. */
 bool source_is_still(const Source *source);
 
 /* The duration from the first timestamp, AV_TIME_BASE units; 0: unknown. */
@@ -214,11 +212,9 @@ int64_t source_duration(const Source *source);
 /* False if the input can only be read sequentially. */
 bool source_can_seek(const Source *source);
 
-/*
- * Seeks to the key frame at or before `position` (AV_TIME_BASE units from source_start()) and
- * returns true. If there is no such key frame, seeks to the start and returns false. In a picture
- * list, seeks to `position` and returns false. False also if the source cannot seek.
- */
+/* Seeks to the key frame at or before `position` (AV_TIME_BASE units from source_start()) and
+ * returns true. Without such a key frame, seeks to the start and returns false. In a picture list,
+ * seeks to `position` and returns false. Also returns false if the source cannot seek. */
 bool source_seek(Source *source, int64_t position);
 
 /* True if the input can be read again from its start: a file or a seekable URL, and not live. */
@@ -239,8 +235,8 @@ int64_t source_frame_count(const Source *source);
 bool source_is_last(const Source *source, const AVPacket *packet);
 
 /* The end of the video according to the index, in its time base; AV_NOPTS_VALUE: unknown.
- * `reordered`: time from the frame decoded last to the frame shown last. FFmpeg's muxer may declare
- * an end that is too early by this time. */
+ * Corrects an end that FFmpeg's muxer declared too early by `reordered`: the time from the frame
+ * decoded last to the frame shown last. */
 int64_t source_video_end(const Source *source, int64_t reordered);
 
 /* True if the declared video duration is reliable (mp4, mov, mkv, webm, flv). */
@@ -250,22 +246,22 @@ bool source_declares_duration(const Source *source);
 bool source_duration_is_end(const Source *source);
 
 /* The length that a Matroska file declares for a track, AV_TIME_BASE units; 0: unknown, or more
- * than a hundred years. For such files, libavformat reports the file's length as the track's. */
+ * than a hundred years. (AVStream.duration is the length of the whole file.) */
 int64_t source_tagged_length(const AVStream *stream);
 
-/* Adds an owner. The source is closed when each owner has called source_close(). Any thread. */
+/* Adds an owner. The last owner's source_close() closes the source. Any thread. */
 Source *source_share(Source *source);
 
 void source_close(Source **source);
 
 /* ---- private: for source.c and source_*.c ---- */
 
-/* Call when the next packets are the first of the input. For URLs, and formats that can be cut
- * anywhere, packets before the first key frame are then dropped. */
+/* Call before the first packets of the input are read. For URLs, and formats that can be cut
+ * anywhere, video packets before the first key frame are then dropped. */
 void source_expect_key(Source *source);
 
 /* source_lacks_memory() is true if memory ran out since source_watch_memory() in the same thread.
- * Demuxers do not report it: they skip a packet or report the end. */
+ * Demuxers do not report this: they skip a packet or report the end. */
 void source_watch_memory(Source *source);
 bool source_lacks_memory(const Source *source);
 
@@ -280,7 +276,7 @@ bool source_is_one_picture(const Source *source);
 
 /* Makes `outer` a reconnecting source and sets its `format` and `video`. Takes ownership of
  * `first`, an open connection. If `first` is NULL, waits until a connection can be opened.
- * MEDIA_INPUT: stopped, or not a readable video; MEDIA_USAGE: no such track. */
+ * MEDIA_INPUT: stopped, or not a readable video. MEDIA_USAGE: no such track. */
 int source_reconnect_open(Source *outer, Source *first, MediaError *error);
 
 /* Makes source_is_discontinuity() true for the packet. */
@@ -296,7 +292,7 @@ void source_reconnect_close(struct Reconnect **reconnect);
 Source *source_create(const SourceOptions *options);
 int source_set_name(Source *source, const char *path); /* 0 or AVERROR(ENOMEM) */
 
-/* Chooses and checks the video of an opened input, and calls source_note_streams(). Errors as
+/* Chooses and checks the video of an opened input, and calls source_note_streams(). Same errors as
  * source_open(). */
 int source_take_video(Source *source, MediaError *error);
 

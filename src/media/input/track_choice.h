@@ -21,11 +21,11 @@ void track_describe_video(const Source *source, const AVFrame *frame, char *text
 /* The display size: upright, with square pixels. 0 x 0: unknown. */
 void track_display_size(const Source *source, int *width, int *height);
 
-/* The number of chapters, a chapter's start (AV_TIME_BASE units from the start of the source, at
- * least 0), and its title, or "". */
 int source_chapters(const Source *source);
+
+/* The start of chapter `number` (from 0), in AV_TIME_BASE units from the start of the source. */
 int64_t source_chapter(const Source *source, int number);
-const char *source_chapter_title(const Source *source, int number);
+const char *source_chapter_title(const Source *source, int number); /* or "" */
 
 /* The input's title tag, or NULL. */
 const char *source_title(const Source *source);

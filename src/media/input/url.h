@@ -8,15 +8,14 @@
 /* Length of "SCHEME" in "SCHEME://...", or 0 if it is not a URL. */
 size_t url_scheme_length(const char *name);
 
-/* Finds the first secret from `from` on: user and password, or a query, which may hold a key.
- * Returns its length and sets *at to its position; 0: no secret. */
+/* Finds the first secret that begins at byte `from` or later: user and password, or a query, which
+ * may hold a key. Returns its length and sets *at to its position; 0: no secret. */
 size_t url_secret(const char *url, size_t from, size_t *at);
 
-/* True if the URL names a user. */
 bool url_has_user(const char *url);
 
-/* Returns a copy of the URL with a password for its user; the caller frees it. NULL: the URL has no
- * user or already a password, or out of memory. */
+/* Returns a copy of the URL with a password for its user; the caller frees the copy. NULL: the URL
+ * has no user, or already has a password; or out of memory. */
 char *url_add_password(const char *url, const char *password);
 
 /* Derives a name for files and titles from the last part of the path, or the host; '_' replaces

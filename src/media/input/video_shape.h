@@ -5,7 +5,7 @@
 #include <libavutil/frame.h>
 #include <libavutil/pixfmt.h>
 
-/* The properties of the first frame, to which all others are converted. */
+/* The properties that all frames are converted to, usually those of the first frame. */
 typedef struct VideoShape {
     int width, height;         /* 0: unknown */
     enum AVPixelFormat format; /* direct (convert.h) */
@@ -17,24 +17,24 @@ typedef struct VideoShape {
     AVRational coded;  /* pixel aspect ratio that the codec declares; num 0: unknown */
 } VideoShape;
 
-/* Changes in the video, each kind described once. {0}: none. */
+/* Changes in the video. `text` describes the first change of each kind. {0}: none. */
 typedef struct VideoChanges {
     unsigned kinds;
     char text[640];
 } VideoChanges;
 
-/* True if the matrices are equal or one is unknown. */
+/* True if the matrices are equal, or one is unknown or RGB. */
 int video_shape_same_matrix(enum AVColorSpace a, enum AVColorSpace b);
 
 /* True if the frame has the shape's display aspect ratio. */
 int video_shape_fills(const VideoShape *shape, const AVFrame *frame);
 
-/* Sets the size and pixel aspect ratio of `to`, to which `from` will be scaled. The size is the
- * shape's. With bars, the pixel aspect ratio is the shape's, and crop_* are the sizes of the bars.
- * Without bars, the pixel aspect ratio preserves the display aspect. */
+/* Prepares `to` for the scaled picture of `from`. The size of `to` becomes the shape's. With bars,
+ * the pixel aspect ratio becomes the shape's, and crop_* become the sizes of the bars. Without
+ * bars, the pixel aspect ratio preserves the display aspect of `from`. */
 void video_shape_place(const VideoShape *shape, const AVFrame *from, int bars, AVFrame *to);
 
-/* Adds how `frame`, at a position in seconds, differs from the shape. */
+/* Adds to `changes` how `frame` differs from the shape. `position`: the frame's, in seconds. */
 void video_shape_note(const VideoShape *shape, const AVFrame *frame, double position,
                       VideoChanges *changes);
 
