@@ -11,7 +11,7 @@
  * mirror the picture. */
 typedef struct BlendPicture {
     const uint8_t *pixels; /* the pixel that is drawn at the upper left */
-    ptrdiff_t column, row; /* bytes from a pixel to the ones drawn right of it and below it */
+    ptrdiff_t column, row; /* bytes from a pixel to the pixels drawn right of it and below it */
     int width, height;     /* as drawn */
 } BlendPicture;
 
@@ -29,9 +29,8 @@ typedef struct Blender {
 
 /*
  * Scales the picture to its place and blends it over a direct frame (convert.h), in the frame's
- * matrix and range. The picture's white has 203 nits in PQ and HLG. If the frame's memory is
- * shared, the frame gets a copy first. Deterministic. Returns 0 or AVERROR; the frame is valid in
- * both cases.
+ * matrix and range. In PQ and HLG, the picture's white becomes 203 nits. If the frame shares its
+ * memory, it gets a copy first. Returns 0 or AVERROR; the frame is valid in both cases.
  */
 int blend_picture(Blender *blender, AVFrame *frame, BlendPlace place, const BlendPicture *picture);
 

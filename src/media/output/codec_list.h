@@ -12,7 +12,7 @@
  * sample depths. */
 void codec_list_encoder(const AVCodec *codec, void (*print)(const char *line));
 
-/* Prints such lines for all video encoders, hardware encoders first. */
+/* Prints such a line for each video encoder, hardware encoders first. */
 void codec_list_video(void (*print)(const char *line));
 
 /* Prints a line with name and codec for each sound encoder. */
@@ -22,14 +22,14 @@ void codec_list_sound(void (*print)(const char *line));
  * extensions. */
 void codec_list_containers(void (*print)(const char *line));
 
-/* Returns the next video encoder that `--vcodec help` lists, or NULL; *at starts as NULL.
+/* Returns the next video encoder that `--vcodec help` lists, or NULL; *at is NULL at first.
  * `hardware`: 1 for hardware encoders, 0 for the others. */
 const AVCodec *codec_list_next(void **at, int hardware);
 
 /* True if FFmpeg has a video decoder of this name that uses NVDEC. */
 bool codec_list_has_nvdec(const char *decoder);
 
-/* Tries to open the encoder for a small picture. MEDIA_OUTPUT. */
+/* Tries to open the encoder for a small picture. MEDIA_OUTPUT if this fails. */
 int codec_list_try(const AVCodec *codec, MediaError *error);
 
 #endif

@@ -41,12 +41,12 @@ typedef struct EncoderNotes {
     const char *dropped;    /* side data that no longer applies ("HDR10+"), or NULL */
     int loses_alpha;        /* frames have alpha, which is not stored */
     int loses_user_data, loses_captions; /* frames had such data, which the encoder drops */
-    bool is_uneven;                      /* the frames were not evenly spaced */
+    bool is_uneven;                      /* the frames were not evenly spaced in time */
 } EncoderNotes;
 
 const EncoderNotes *encoder_notes(const Encoder *encoder);
 
-/* Requests that the next frame becomes a key frame; reliable only with EncoderOptions.cuts. */
+/* Makes the next frame sent a key frame. Reliable only with EncoderOptions.cuts. */
 void encoder_ask_key(Encoder *encoder);
 
 /* Sends a frame, which the caller keeps; NULL: the end. MEDIA_OUTPUT. */

@@ -18,32 +18,32 @@ typedef struct EncoderOptions {
     int64_t bitrate; /* bits per second */
     const char *pixel_format;
     int keep_format;            /* not 0: use the format nearest to that of the frames */
-    int eight_bits, too_large;  /* set by encoder_choose_default(), see there */
+    int eight_bits, too_large;  /* encoder_choose_default() sets them, see there */
     const char *const *options; /* "key=value" strings, NULL-terminated; or NULL */
     const char *hint;           /* appended to the error if the encoder does not open; or NULL */
     int threads;
     int deinterlaced; /* not 0: frames are progressive, whatever their track says */
     int live;         /* not 0: prefer speed to size, since frames arrive in real time */
-    /* not 0: the caller requests key frames, and no frame may refer across a key frame */
+    /* not 0: the caller uses encoder_ask_key(), and no frame may refer across a key frame */
     int cuts;
     /* not 0: use closed groups of pictures. Ignored for MPEG encoders, whose scene detection this
      * would disable */
     int closed;
-    int low_latency; /* not 0: encode without delay, and with frequent key frames for viewers who
-                        join */
+    int low_latency; /* not 0: encode without delay, with frequent key frames for viewers who join
+                        later */
 } EncoderOptions;
 
-/* Finds the encoder that the options name, else the usual encoder for the container or, for single
- * pictures, for the name `path`. The container must support the codec. MEDIA_USAGE. */
+/* Finds the encoder that the options name; by default, the usual encoder for the container or, for
+ * a picture, for the file name `path`. The container must support the codec. MEDIA_USAGE. */
 int encoder_find(const AVCodec **codec, const EncoderOptions *options, const AVOutputFormat *format,
                  const char *path, MediaError *error);
 
 /*
- * Chooses the usual encoder of mp4, mov and mkv for frames of this format and size (0: unknown).
- * Lossless output, and 8-bit output that hardware can decode as H.264, get libx264. Other output
- * gets libx265 or, if that cannot be used, libx264. Then `eight_bits` is set if deeper frames must
- * be reduced to 8 bits, and `too_large` if most hardware cannot decode this size. Keeps the encoder
- * if the options name one, and in other containers.
+ * Chooses the default encoder in mp4, mov and mkv for frames of this format and size (0: unknown).
+ * Does nothing in other containers, or if the options name an encoder. Lossless output, and 8-bit
+ * output that hardware can decode as H.264, get libx264. Other output gets libx265. If libx265
+ * cannot be used, chooses libx264; sets options->eight_bits if deeper frames must be reduced to 8
+ * bits, and options->too_large if most hardware cannot decode this size.
  */
 void encoder_choose_default(const AVCodec **codec, EncoderOptions *options,
                             const AVOutputFormat *format, enum AVPixelFormat from, int width,
@@ -53,9 +53,9 @@ void encoder_choose_default(const AVCodec **codec, EncoderOptions *options,
 bool encoder_has_option(const AVCodec *codec, const char *name);
 
 /*
- * Chooses the requested format, else the nearest to `from` that the encoder takes. Lossy H.264
- * and HEVC get 4:2:0, and HEVC at most 10 bits, since phones, TVs and browsers decode nothing else;
- * keep_format and lossless settings prevent that. MEDIA_USAGE.
+ * Chooses the requested format. By default, chooses the format nearest to `from` that the encoder
+ * takes; but without keep_format, lossy H.264 and HEVC get 4:2:0 of at most 10 bits, since phones,
+ * TVs and browsers decode nothing else. MEDIA_USAGE.
  */
 int encoder_choose_format(enum AVPixelFormat *format, const AVCodec *codec,
                           const EncoderOptions *options, enum AVPixelFormat from,
@@ -67,22 +67,21 @@ bool encoder_takes_gpu_frames(const AVCodec *codec);
 /* The range of sample depths that the encoder takes, in bits; 0: unknown. */
 void encoder_depths(const AVCodec *codec, int *least, int *most);
 
-/* True if the encoder is lossless with these options. */
 bool encoder_is_lossless(const AVCodec *codec, const EncoderOptions *options);
 
 /* The default quantizer for encoders that would otherwise aim at a low bit rate; 0 for other
  * encoders. */
 int encoder_usual_quantizer(enum AVCodecID id);
 
-/* The number of cores that this encoder keeps busy with pictures of `rows` rows (0: unknown); 0 if
- * the encoder is not known to use many. */
+/* The number of cores that this encoder keeps busy with pictures of `rows` rows (0: unknown).
+ * Returns 0 unless the encoder is known to use many. */
 int encoder_cores(const AVCodec *codec, int rows);
 
 /* Fails with MEDIA_USAGE if a film cannot be encoded in independent parts, for example because the
  * options set a bit rate. */
 int encoder_check_parts(const AVCodec *codec, const EncoderOptions *options, MediaError *error);
 
-/* True if the encoder takes full range only: MJPEG, and encoders of RGB but not of YUV. */
+/* True if the encoder takes full range only: MJPEG, and encoders that take RGB but no YUV. */
 bool encoder_is_full_range(const AVCodec *codec);
 
 /* True if --vcodec help or --acodec help lists this encoder. Experimental encoders, and those that

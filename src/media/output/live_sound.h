@@ -27,11 +27,11 @@ LiveSound *live_sound_create(int channels);
 int live_sound_channels(const LiveSound *sound);
 
 /* Adds `count` interleaved samples per channel, at LIVE_SOUND_RATE by the device's clock.
- * `time_us`: av_gettime_relative() when the last of them arrived. Keeps the last minute. Any
+ * `time_us`: av_gettime_relative() when the last sample arrived. Keeps the last minute. Any
  * thread. */
 void live_sound_add(LiveSound *sound, const float *samples, int count, int64_t time_us);
 
-/* The time of the last live_sound_add(); AV_NOPTS_VALUE: none yet. Any thread. */
+/* `time_us` of the last live_sound_add(); AV_NOPTS_VALUE: no call yet. Any thread. */
 int64_t live_sound_time(LiveSound *sound);
 
 /* The recent peak, 0 to 1. Any thread. */
@@ -42,11 +42,11 @@ double live_sound_level(LiveSound *sound);
 void live_sound_start(LiveSound *sound, int64_t time_us);
 
 /*
- * Fills a blank packet with the next sound from before `until_us`. Packet times count samples from
- * the start and have no gaps. `end`: the recording ends at `until_us`; all remaining sound is
- * returned, padded with silence. Without `end`, sound is returned about a second late, and missing
- * sound becomes silence after 2.5 seconds. Returns 0, AVERROR(EAGAIN) if no more sound is ready, or
- * AVERROR(ENOMEM).
+ * Fills a blank packet with the next sound that was recorded before `until_us`. Packet times count
+ * samples from the start and have no gaps. If `end`, the recording ends at `until_us`, and all the
+ * remaining sound is returned, padded with silence. Otherwise, sound is returned about a second
+ * late, and missing sound becomes silence after 2.5 seconds. Returns 0, AVERROR(EAGAIN) if no more
+ * sound is ready, or AVERROR(ENOMEM).
  */
 int live_sound_read(LiveSound *sound, int64_t until_us, int end, AVPacket *packet);
 

@@ -24,19 +24,19 @@ typedef struct TempFile {
 
 typedef struct OutputFile {
     AVIOContext *io;
-    const atomic_int *stop; /* if it becomes not 0, waiting for a pipe's reader ends; or NULL */
-    char *path;             /* output_file_check() resolves symbolic links */
+    const atomic_int *stop; /* *stop not 0: no longer wait for a pipe's reader; or NULL */
+    char *path;             /* the final path; output_file_check() resolves its symbolic links */
     char *name;             /* path of the file after a commit, even a failed one; or NULL */
     const char *temp_like;  /* path to derive the temporary name from; NULL: `path` */
-    /* Called for OUTPUT_OWN_NAME when the file is complete and synced, before it is renamed; a
-     * fault prevents the rename. Or NULL. */
+    /* If not NULL, called for OUTPUT_OWN_NAME when the file is complete and synced. If the call
+     * fails, the file is not renamed. */
     int (*whole)(void *opaque, const struct stat *file, MediaError *error);
     void *opaque;
     TempFile temp;
     int fifo; /* descriptor of a named pipe; 0: none */
     int overwrite;
     bool keeps_leftovers; /* skip the search for files of killed runs */
-    size_t room;          /* maximum bytes of a file name in its folder; 0: written directly */
+    size_t room;          /* maximum bytes of a name in the folder; 0: written directly */
 } OutputFile;
 
 /* The final name of a file. */
@@ -48,9 +48,9 @@ typedef enum OutputName {
 } OutputName;
 
 /*
- * Initializes a zeroed file and decides how to write `path`, without touching it. Errors:
- * MEDIA_USAGE if it exists and `overwrite` is 0, is a directory, or is `input` (compared by device
- * and inode); MEDIA_OUTPUT if its folder is missing or not writable, or its name is too long.
+ * Initializes a zeroed file and decides how to write `path`, without touching it. MEDIA_USAGE: the
+ * path exists and `overwrite` is 0, or it is a directory, or it is `input` (compared by device and
+ * inode). MEDIA_OUTPUT: the folder is missing or not writable, or the name is too long.
  */
 int output_file_check(OutputFile *file, const char *path, int overwrite, const struct stat *input,
                       MediaError *error);
@@ -67,10 +67,9 @@ int output_file_check_free(OutputFile *file, const char *path, MediaError *error
 void output_file_remove_leftovers(const char *path);
 
 /* For a signal handler that ends the program: removes all temporary files. `removed`, if not NULL,
- * receives the quoted output path of each. Async-signal-safe, as `removed` must be. */
+ * receives the quoted output path of each removed file. Async-signal-safe if `removed` is. */
 void output_file_remove_all(void (*removed)(const char *path));
 
-/* True if the checked path is a terminal. */
 bool output_file_is_terminal(const OutputFile *file);
 
 /* Opens the temporary file, or the final one if it is written directly. MEDIA_OUTPUT. */
@@ -79,7 +78,7 @@ int output_file_open(OutputFile *file, MediaError *error);
 /* Instead of output_file_open(): writes no file, only counts the bytes. MEDIA_OUTPUT. */
 int output_file_open_null(OutputFile *file, MediaError *error);
 
-/* Opens a zeroed file that will replace whatever is at `path`, by OUTPUT_REPLACE. MEDIA_OUTPUT. */
+/* Opens a zeroed file, to replace any file at `path` by OUTPUT_REPLACE. MEDIA_OUTPUT. */
 int output_file_replace(OutputFile *file, const char *path, MediaError *error);
 
 /* Writes a whole file with output_file_replace(). MEDIA_OUTPUT: nothing has changed. */
@@ -88,18 +87,18 @@ int output_file_save(const char *path, const void *bytes, size_t size, MediaErro
 /* Writes to an open file. MEDIA_OUTPUT, also after an earlier failure. */
 int output_file_write(OutputFile *file, const void *bytes, size_t size, MediaError *error);
 
-/* The size of an open file so far, even if the last write was in its header; 0: not open. */
+/* The size of an open file so far; 0: not open. */
 int64_t output_file_bytes(const OutputFile *file);
 
 /* Reports a failed write, with the error that FFmpeg has logged since media_log_clear(). Returns
  * MEDIA_OUTPUT. */
 int output_file_fail(const OutputFile *file, int averror, MediaError *error);
 
-/* Returns 1 if the error of a muxer means that the packet is at fault, not the file. */
+/* Returns 1 if a muxer's error is about the packet, not about the file. */
 int output_file_refuses(int averror);
 
-/* Prints text to an open file. After a failed write, output_file_has_failed() returns true and
- * output_file_flush() the error. */
+/* Prints text to an open file. After a failed write, output_file_has_failed() returns true, and
+ * output_file_flush() returns the error. */
 void output_file_print(OutputFile *file, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
 bool output_file_has_failed(const OutputFile *file);
@@ -108,16 +107,15 @@ bool output_file_has_failed(const OutputFile *file);
 int output_file_flush(OutputFile *file, MediaError *error);
 
 /*
- * Closes, syncs and renames the file; replaces an existing file only for OUTPUT_REPLACE, and for
- * OUTPUT_OWN_NAME with `overwrite`. MEDIA_OUTPUT. After a write error, output_file_close() removes
- * the file, except for OUTPUT_PARTIAL. If the file could not be synced or renamed, it is kept, and
- * `error` and `name` contain its path, except for OUTPUT_REPLACE. `error` may already hold an
- * earlier failure.
+ * Closes, syncs and renames the file. Replaces an existing file only for OUTPUT_REPLACE, and for
+ * OUTPUT_OWN_NAME with `overwrite`. MEDIA_OUTPUT; `error` may already hold an earlier failure.
+ * After a write error, only OUTPUT_PARTIAL keeps the file. If syncing or renaming failed, all kinds
+ * except OUTPUT_REPLACE keep the file. `name` and `error` contain the path of a file that was kept.
  */
 int output_file_commit(OutputFile *file, OutputName kind, MediaError *error);
 
-/* Closes the file, removes it if it was not committed, and frees everything. Accepts {0} and
- * half-open files. */
+/* Closes the file, removes it unless output_file_commit() kept it, and frees everything. Accepts
+ * {0} and files that failed to open. */
 void output_file_close(OutputFile *file);
 
 #endif

@@ -26,12 +26,12 @@ int picture_file_name(const char *path, int overwrite, const uint8_t *pixels, pt
 /* ---- picture sequence ---- */
 
 typedef struct PictureSequence {
-    const char *pattern; /* such as "out%04d.png"; owned by the caller */
-    int64_t count, bytes;
+    const char *pattern;  /* such as "out%04d.png"; owned by the caller */
+    int64_t count, bytes; /* of the pictures written so far */
 } PictureSequence;
 
-/* Checks that pictures with such names can be written and, without `overwrite`, that none exists.
- * MEDIA_USAGE, MEDIA_OUTPUT. */
+/* Checks that pictures with such names can be written and, without `overwrite`, that no such file
+ * exists. MEDIA_USAGE, MEDIA_OUTPUT. */
 int picture_sequence_check(const char *pattern, int overwrite, MediaError *error);
 
 /* Checks that no picture would overwrite an input. MEDIA_USAGE. */

@@ -15,8 +15,8 @@
 typedef struct SegmentOptions {
     const char *path; /* strftime() conversions in the file name expand to local time */
     double seconds;   /* minimum length of a segment; the next one begins with a key frame */
-    /* not 0: name segments by the wall clock; else by the wall clock at the first picture plus the
-     * time in the video */
+    /* not 0: name a segment by the wall clock at its start; 0: by the wall clock at the first
+     * segment's start plus the time since then in the video */
     int live;
     int64_t keep; /* delete the oldest segments beyond this many bytes; 0: keep all */
     void (*note)(const char *line);
@@ -30,9 +30,9 @@ typedef struct Segments Segments;
 int segments_create(Segments **segments, const SegmentOptions *options, MediaError *error);
 
 /*
- * Opens the first segment, which begins at the picture with this time. `like` is the template of
- * each segment: its header is not written, and packets are in its streams' time bases. `like` and
- * its stream `video` must outlive the segments. `muxer`: muxer options, or NULL.
+ * Opens the first segment, which begins at the picture with this time. All segments get the streams
+ * of `like`, whose header is not written. Packets must be in the time bases of these streams.
+ * `like` and its stream `video` must outlive the segments. `muxer`: muxer options, or NULL.
  * MEDIA_OUTPUT.
  */
 int segments_start(Segments *segments, AVFormatContext *like, const AVStream *video,
@@ -45,7 +45,7 @@ bool segments_is_due(const Segments *segments, int64_t pts, AVRational base);
  * which may be many pictures later. MEDIA_OUTPUT. */
 int segments_cut(Segments *segments, int64_t pts, AVRational base, MediaError *error);
 
-/* Writes a packet into its segment and leaves it blank. MEDIA_OUTPUT. */
+/* Writes a packet into its segment and leaves the packet blank. MEDIA_OUTPUT. */
 int segments_write(Segments *segments, AVPacket *packet, const AVStream *out, MediaError *error);
 
 /* Completes all open segments. MEDIA_OUTPUT. */

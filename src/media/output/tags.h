@@ -4,7 +4,7 @@
 
 #include <libavformat/avformat.h>
 
-/* Copies the first 1,000 tags of a track or file, without those that describe the old file.
+/* Copies the first 1,000 tags of a track or file, except tags that describe the old file.
  * `only_names`: copies only language, file name and MIME type, which containers need. Returns 0 or
  * AVERROR(ENOMEM). */
 int tags_copy(AVDictionary **to, const AVDictionary *from, int only_names);
@@ -16,8 +16,8 @@ void tags_drop_statistics(AVDictionary **tags);
  * can store them. */
 int tags_want_keys(const AVFormatContext *to);
 
-/* Adds QuickTime's keys for ordinary tags. Otherwise, FFmpeg with use_metadata_tags would store the
- * tags only under names that no other program knows. Returns 0 or AVERROR(ENOMEM). */
+/* Adds QuickTime's keys for ordinary tags. Without these, use_metadata_tags would store the tags
+ * only under names that no other program knows. Returns 0 or AVERROR(ENOMEM). */
 int tags_name_for_quicktime(AVDictionary **tags);
 
 /* Copies the chapters between `start` and `end` (AV_TIME_BASE units; AV_NOPTS_VALUE: no limit) and

@@ -10,13 +10,13 @@
 
 /* {0} keeps every track. */
 typedef struct TrackOptions {
-    /* NULL: copy sound if the container can store it with its start time, else convert;
-     * "copy": the same, but ignore the start time; "none": drop; or an encoder's name */
+    /* NULL: copy sound if the container can store it and its start time, else convert it;
+     * "copy": also copy if only the start time is lost; "none": drop; or an encoder's name */
     const char *acodec;
     int audio_track, sub_track; /* 0: all; N + 1: only track N */
     int no_subs, no_chapters, no_metadata;
     int live_channels; /* channels of live sound (live_sound.h); 0: no live sound */
-    /* The part to write, as in InputOptions; used if part_given is not 0. */
+    /* If part_given is not 0, the part to write, as in InputOptions. */
     int part_given;
     int64_t from_us, to_us, frames;
     /* receives each note about a dropped or converted track; or NULL */
@@ -25,7 +25,7 @@ typedef struct TrackOptions {
 
 typedef struct Tracks Tracks;
 
-/* Writes a packet and leaves it blank. MEDIA_OUTPUT. */
+/* Writes a packet and leaves the packet blank. MEDIA_OUTPUT. */
 typedef int (*TrackMuxer)(void *opaque, AVPacket *packet, const AVStream *out, MediaError *error);
 
 /* Checks the options before the input is opened. MEDIA_USAGE. */
@@ -48,7 +48,7 @@ int tracks_start(Tracks *tracks, TrackMuxer mux, void *opaque, MediaError *error
 /* True if tracks_packet() accepts packets of this input stream. */
 bool tracks_wants(const Tracks *tracks, int stream);
 
-/* Writes a packet of the input and leaves it blank. MEDIA_OUTPUT. */
+/* Writes a packet of the input and leaves the packet blank. MEDIA_OUTPUT. */
 int tracks_packet(Tracks *tracks, AVPacket *packet, MediaError *error);
 
 /* Flushes the converters. MEDIA_OUTPUT. */
@@ -56,7 +56,7 @@ int tracks_finish(Tracks *tracks, MediaError *error);
 
 typedef struct TrackLosses {
     int64_t packets; /* copied packets that were too damaged to write */
-    int64_t missing; /* copied sound left out after a change of format, in AV_TIME_BASE units */
+    int64_t missing; /* length of sound not copied because its format changed, AV_TIME_BASE units */
     SoundLoss sound; /* of all converted sound; complete after tracks_finish() */
 } TrackLosses;
 

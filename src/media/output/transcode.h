@@ -8,7 +8,7 @@
 typedef struct AudioTranscoder AudioTranscoder;
 typedef struct TextTranscoder TextTranscoder;
 
-/* Receives a packet and leaves it blank. Returns 0 or a negative number. */
+/* Receives a packet and leaves the packet blank. Returns 0 or a negative number. */
 typedef int (*PacketTaker)(void *opaque, AVPacket *packet);
 
 typedef struct SoundLoss {
@@ -18,8 +18,8 @@ typedef struct SoundLoss {
 
 /*
  * Converts a sound track; `out` receives the encoder's parameters and time base. To keep the
- * timeline, overlaps are cut, and silence replaces gaps, sound that fails to decode, and a start
- * offset that the container does not store. Returns 0 or AVERROR; *transcoder is then NULL.
+ * timeline, overlaps are cut. Silence replaces gaps and sound that fails to decode, and precedes
+ * sound whose start the container cannot store. Returns 0 or AVERROR; *transcoder is then NULL.
  */
 int audio_transcoder_open(AudioTranscoder **transcoder, const AVStream *in, AVStream *out,
                           const AVCodec *encoder, const AVOutputFormat *muxer);
@@ -34,7 +34,7 @@ SoundLoss audio_transcoder_loss(const AudioTranscoder *transcoder);
 
 void audio_transcoder_close(AudioTranscoder **transcoder);
 
-/* Converts text subtitles to another text format. Parameters and errors as for sound. */
+/* Converts text subtitles to another text format, like audio_transcoder_open(). */
 int text_transcoder_open(TextTranscoder **transcoder, const AVStream *in, AVStream *out,
                          const AVCodec *encoder);
 

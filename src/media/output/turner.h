@@ -1,4 +1,4 @@
-/* Rotates and mirrors frames for files that cannot store their orientation. */
+/* Rotates and mirrors frames for files that cannot store an orientation. */
 #ifndef LUMEQ_MEDIA_TURNER_H
 #define LUMEQ_MEDIA_TURNER_H
 
@@ -8,8 +8,8 @@
 
 typedef struct Turner Turner;
 
-/* The format of turned frames, usually `direct`. If a quarter turn would swap different horizontal
- * and vertical subsampling: a format with full-resolution chroma, or AV_PIX_FMT_NONE. */
+/* The format of turned frames, usually `direct`. A quarter turn swaps horizontal and vertical
+ * subsampling; if these differ: a format with full-resolution chroma, or AV_PIX_FMT_NONE. */
 enum AVPixelFormat turner_format(enum AVPixelFormat direct, PictureTurn turn);
 
 /* Opens a turner for direct frames (convert.h) of the size and format of `first`. Returns 0 or
