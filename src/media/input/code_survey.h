@@ -9,7 +9,7 @@
 int code_survey_suits(const CodeRange *range, const Source *source);
 
 /*
- * Measures frames spread over [from_us, to_us) of such a file and sets *range. to_us -1: the end.
+ * Measures frames spread over [from_us, to_us) of such a file and sets *range. `to_us` -1: the end.
  * Skips frames that cannot be decoded. Takes ownership of the source and closes it. MEDIA_INPUT.
  */
 int code_survey(CodeRange *range, Source *source, int64_t from_us, int64_t to_us,

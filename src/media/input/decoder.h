@@ -69,10 +69,10 @@ void decoder_join(Decoder *decoder);
  * (receive frames first, then send the packet again) or AVERROR(ENOMEM). */
 int decoder_send(Decoder *decoder, const AVPacket *packet);
 
-/* Receives the next frame in presentation order, in a direct format (convert.h), in host memory or
- * on the GPU (gpu_frame.h). All frames have the same size and format, a color_range, and increasing
- * pts in the track's time base. Returns 0, AVERROR(EAGAIN) (send a packet), AVERROR_EOF, or
- * MEDIA_INPUT or MEDIA_LOST with a message. */
+/* Receives the next frame in presentation order. It has a direct format (convert.h) and is in host
+ * memory or on the GPU (gpu_frame.h). All frames have the same size and format, a color_range, and
+ * increasing pts in the track's time base. Returns 0, AVERROR(EAGAIN) (send a packet), AVERROR_EOF,
+ * or MEDIA_INPUT or MEDIA_LOST with a message. */
 int decoder_receive(Decoder *decoder, AVFrame *frame, MediaError *error);
 
 /* Damage since decoder_open() or the last decoder_forget_damage(). Errors of the latest frame are

@@ -23,7 +23,7 @@ typedef enum DemuxKind {
 
 /* With DEMUX_IN_ORDER, AVPacket.opaque_ref holds these facts about the packet, or is NULL. */
 typedef struct PacketNote {
-    Damage damage; /* found before this packet; damage after the last one is in Source.damage */
+    Damage damage; /* since the previous packet; after the last packet, see Source.damage */
     int64_t start; /* source_track_start() for a track's first packet, else AV_NOPTS_VALUE */
     bool is_last;  /* see source_is_last() */
 } PacketNote;
@@ -48,7 +48,7 @@ int demuxer_start(Demuxer *demuxer, int64_t position, MediaError *error);
  * Reads the next packet of the selected stream, or of any subtitle track, into an empty `packet`.
  * Returns 0; AVERROR_EOF (the end, or no stream is selected); AVERROR(EAGAIN) (no packet yet; only
  * without `wait`); AVERROR(ENOMEM); or AVERROR_EXIT (stopped). Any thread, one at a time per kind.
- * Sound is dropped if its queue is full before the next picture comes.
+ * If the queues are full before the next picture comes, further sound is dropped.
  */
 int demuxer_read(Demuxer *demuxer, DemuxKind kind, AVPacket *packet, int wait);
 

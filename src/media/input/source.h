@@ -17,8 +17,8 @@
 #include "media/log.h"
 
 typedef struct SourceOptions {
-    const char *path; /* a file name, never with a protocol; "-" is standard input */
-    bool network;     /* `path` is a URL that network_scheme() accepts, not a file name */
+    const char *path; /* a file name, or with `network` a URL; "-" is standard input */
+    bool network;     /* `path` is a URL that network_scheme() accepts */
     double silence_s; /* seconds without data before a connection counts as lost */
     /* > 0: reopen a URL that ends, fails or is missing, first after this many seconds. Later pauses
      * double, up to 30 times the first; for udp and rtp, all pauses are equal. */

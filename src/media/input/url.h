@@ -18,8 +18,8 @@ bool url_has_user(const char *url);
  * has no user, or already has a password; or out of memory. */
 char *url_add_password(const char *url, const char *password);
 
-/* Derives a name for files and titles from the last part of the path, or the host; '_' replaces
- * ASCII characters except letters, digits, '.' and '-'. "lumeq" if nothing is left. */
+/* Derives a name for files and titles from the last part of the URL's path, or from the host.
+ * Replaces ASCII characters except letters, digits, '.' and '-' by '_'. Falls back to "lumeq". */
 void url_file_name(const char *url, char *name, size_t size);
 
 #endif

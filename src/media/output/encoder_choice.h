@@ -40,7 +40,7 @@ int encoder_find(const AVCodec **codec, const EncoderOptions *options, const AVO
 
 /*
  * Chooses the default encoder in mp4, mov and mkv for frames of this format and size (0: unknown).
- * Does nothing in other containers, or if the options name an encoder. Lossless output, and 8-bit
+ * Keeps *codec in other containers, or if the options name an encoder. Lossless output, and 8-bit
  * output that hardware can decode as H.264, get libx264. Other output gets libx265. If libx265
  * cannot be used, chooses libx264; sets options->eight_bits if deeper frames must be reduced to 8
  * bits, and options->too_large if most hardware cannot decode this size.

@@ -59,7 +59,7 @@ int output_file_check(OutputFile *file, const char *path, int overwrite, const s
  * or device itself. Returns 0, or -1 and sets errno. */
 int output_file_place(const char *path, char place[PATH_MAX]);
 
-/* Like output_file_check(), but the name may exist: for OUTPUT_FREE and OUTPUT_REPLACE. */
+/* Like output_file_check(), but `path` may exist. For OUTPUT_FREE and OUTPUT_REPLACE. */
 int output_file_check_free(OutputFile *file, const char *path, MediaError *error);
 
 /* Removes unfinished files that killed runs left for this path, if this user owns them and no
@@ -78,7 +78,7 @@ int output_file_open(OutputFile *file, MediaError *error);
 /* Instead of output_file_open(): writes no file, only counts the bytes. MEDIA_OUTPUT. */
 int output_file_open_null(OutputFile *file, MediaError *error);
 
-/* Opens a zeroed file, to replace any file at `path` by OUTPUT_REPLACE. MEDIA_OUTPUT. */
+/* Opens a zeroed file for a commit with OUTPUT_REPLACE. MEDIA_OUTPUT. */
 int output_file_replace(OutputFile *file, const char *path, MediaError *error);
 
 /* Writes a whole file with output_file_replace(). MEDIA_OUTPUT: nothing has changed. */

@@ -1,7 +1,7 @@
 /*
- * Splits the output into segments: files that begin with a key frame and, when complete, are named
- * by their start time. Two segments can be open at once, because sound of the previous segment may
- * arrive after the first picture of the next.
+ * Splits the output into segments: files that begin with a key frame. A complete segment is named
+ * by its start time. Two segments can be open at once, because sound of the previous segment may
+ * arrive after the first picture of the next one.
  */
 #ifndef LUMEQ_MEDIA_SEGMENTS_H
 #define LUMEQ_MEDIA_SEGMENTS_H

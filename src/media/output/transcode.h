@@ -17,8 +17,8 @@ typedef struct SoundLoss {
 } SoundLoss;
 
 /*
- * Converts a sound track; `out` receives the encoder's parameters and time base. To keep the
- * timeline, overlaps are cut. Silence replaces gaps and sound that fails to decode, and precedes
+ * Opens a converter of a sound track; `out` gets the encoder's parameters and time base. To keep
+ * the timeline, overlaps are cut. Silence fills gaps, replaces undecodable sound, and precedes
  * sound whose start the container cannot store. Returns 0 or AVERROR; *transcoder is then NULL.
  */
 int audio_transcoder_open(AudioTranscoder **transcoder, const AVStream *in, AVStream *out,
@@ -34,7 +34,7 @@ SoundLoss audio_transcoder_loss(const AudioTranscoder *transcoder);
 
 void audio_transcoder_close(AudioTranscoder **transcoder);
 
-/* Converts text subtitles to another text format, like audio_transcoder_open(). */
+/* Like audio_transcoder_open(), but converts text subtitles to another text format. */
 int text_transcoder_open(TextTranscoder **transcoder, const AVStream *in, AVStream *out,
                          const AVCodec *encoder);
 

@@ -9,7 +9,7 @@
 typedef struct Turner Turner;
 
 /* The format of turned frames, usually `direct`. A quarter turn swaps horizontal and vertical
- * subsampling; if these differ: a format with full-resolution chroma, or AV_PIX_FMT_NONE. */
+ * subsampling. If they differ, the format has full-resolution chroma, or is AV_PIX_FMT_NONE. */
 enum AVPixelFormat turner_format(enum AVPixelFormat direct, PictureTurn turn);
 
 /* Opens a turner for direct frames (convert.h) of the size and format of `first`. Returns 0 or
