@@ -1,9 +1,9 @@
 /*
- * Parameters of the filter for lifted pictures, from the frame's curve, its noise and the number of
- * previous frames. The arithmetic of the pixels is described in tests/lift/README.md. One
- * definition for C and CUDA, in integers.
+ * Computes the parameters of the filter for lifted pictures from the frame's curve, its noise and
+ * the number of previous frames. tests/lift/README.md describes how the filter uses them. Integer
+ * arithmetic for C and CUDA.
  *
- * "Codes" are of 8 bits at every depth. Qn: n fraction bits.
+ * "Codes" are 8-bit codes at every depth. Qn: n fraction bits.
  */
 #ifndef LUMEQ_LIFT_FILTER_H
 #define LUMEQ_LIFT_FILTER_H
@@ -21,21 +21,24 @@
 #define LIFT_CODES 256
 #define LIFT_PAST 3 /* maximum number of previous frames to use */
 
-/* Tables of the filter. Samples stay unchanged where the curve does not lift. */
+/* Tables of the filter. Neighbours that differ from a sample by more than the tolerance have no
+ * influence on it. */
 typedef struct LiftTables {
     /* For each code: the output code, Q8, in the low 16 bits; the signed difference to the next
      * output code in the high 16 bits. */
     uint32_t node[LIFT_CODES];
-    /* For each code: a quarter of the tolerance, Q6, in the low 16 bits; how far a previous frame's
-     * sample may move the sample, Q6, in the high 16 bits. */
+    /* For each code, both Q6: a quarter of the tolerance in the low 16 bits; the most that a
+     * previous frame may move a sample in the high 16 bits. */
     uint32_t tolerance[LIFT_CODES];
-    uint16_t chroma[LIFT_CODES]; /* by mean luma: a quarter of chroma's tolerance, Q6 */
-    int32_t luma_on, chroma_on;  /* true if any entry of `tolerance`, or of `chroma`, is not 0 */
-    int32_t noisy, past;         /* there is noise to filter; number of previous frames used */
-    int32_t alone;               /* noisy, and no previous frames: blur in short steps */
-    int32_t near;  /* 5x5 sum of differences, Q2, from which on a previous sample is ignored */
+    uint16_t chroma[LIFT_CODES]; /* for each mean luma: a quarter of chroma's tolerance, Q6 */
+    int32_t luma_on;             /* true if `tolerance` has an entry that is not 0 */
+    int32_t chroma_on;           /* the same for `chroma` */
+    int32_t noisy;               /* there is noise to filter */
+    int32_t past;                /* number of previous frames used */
+    int32_t alone;               /* there is noise but no previous frame: blur in short steps */
+    int32_t near;  /* from this 5x5 sum of differences on, Q2, a previous sample is ignored */
     int32_t speck; /* maximum distance by which a speck moves towards its neighbours, Q6 */
-    int32_t edge;  /* range of the 5x5 neighbourhood, Q6, from which on the tolerance is 0 */
+    int32_t edge;  /* the tolerance is 0 if the range of the 5x5 neighbours reaches this, Q6 */
 } LiftTables;
 
 LIFT_INLINE int32_t lift_clamp(int32_t value, int32_t low, int32_t high)
@@ -44,8 +47,8 @@ LIFT_INLINE int32_t lift_clamp(int32_t value, int32_t low, int32_t high)
     return value > low ? value : low;
 }
 
-/* The noise that the filter assumes, in 64ths of a code: the measured noise times the darkness of
- * the picture (Q16), at most 16 codes. Noise up to half a code counts as 0. */
+/* The noise that the filter assumes, in 64ths of a code: `noise` times `dark`, the darkness of the
+ * picture (Q16). It is at most 16 codes. Noise up to half a code counts as 0. */
 LIFT_INLINE int32_t lift_noise(uint32_t dark, uint32_t noise)
 {
     const uint64_t weighed = (uint64_t)dark * noise >> 16;
@@ -53,7 +56,7 @@ LIFT_INLINE int32_t lift_noise(uint32_t dark, uint32_t noise)
     return lift_clamp(2 * (n - 32), 0, n);
 }
 
-/* `denoise`: the share of the noise to filter, Q16. */
+/* The noise to filter: the share `denoise` (Q16) of the noise. */
 LIFT_INLINE int32_t lift_filtered(int32_t noise, uint32_t denoise)
 {
     return (int32_t)((uint32_t)noise * denoise >> 16);
@@ -77,7 +80,7 @@ LIFT_INLINE void lift_constants(LiftTables *t, int32_t noise, int32_t filtered, 
     t->edge = (t->alone ? 16 : 8) * 64 - 32 + 4 * filtered;
 }
 
-/* 64 times the noise left with `past` previous frames, relative to the noise left with three. */
+/* The noise left with `past` previous frames, in 64ths of the noise left with three. */
 LIFT_INLINE int32_t lift_left(int32_t past)
 {
     return past == 0 ? 128 : past == 1 ? 91 : past == 2 ? 74 : 64;
@@ -101,7 +104,7 @@ LIFT_INLINE uint32_t lift_tolerance_of(int32_t slope, int32_t filtered, int32_t 
     return quarter | still << 16;
 }
 
-/* An entry of LiftTables.tolerance. `nodes`: output codes, Q8, of all codes from black to white. */
+/* An entry of LiftTables.tolerance. `nodes`: the output code of each code, Q8. */
 LIFT_INLINE uint32_t lift_tolerance(const uint32_t *nodes, int code, int black, int white,
                                     int32_t filtered, int32_t past)
 {
@@ -109,21 +112,21 @@ LIFT_INLINE uint32_t lift_tolerance(const uint32_t *nodes, int code, int black, 
     return lift_tolerance_of(lift_slope(nodes, i), filtered, lift_left(past));
 }
 
-/* The share of luma's gain above 1 that chroma takes, Q12. In well-lit photographs, colour is
- * weaker in proportion to light than in dark photographs of the same scene. */
+/* Chroma takes this share of luma's gain above 1, Q12. Well-lit photographs have less colour in
+ * proportion to light than dark photographs of the same scene. */
 #define LIFT_COLOUR ((int32_t)CURVE_GAIN_ONE * 85 / 100)
 
-/* An entry of LiftTables.chroma, for luma with this gain, Q12. */
+/* An entry of LiftTables.chroma. `gain`: the gain of chroma, Q12. */
 LIFT_INLINE uint32_t lift_chroma(uint32_t gain)
 {
     const int32_t tolerance = lift_clamp(3 * (2 * (int32_t)gain - 9830) / 128, 0, 256);
     return (uint32_t)(tolerance * 3 >> 3);
 }
 
-/* The rule for chroma gains in lifted pictures. Chroma takes LIFT_COLOUR of luma's gain, at most a
- * factor of 7.9, because 8 would overflow the 16 bits of the CPU's vectors. Scaling starts at one
- * code above black and is complete at 4; with one code of noise or more, at 2 and 6. The colour of
- * a void, such as a night sky, is mostly noise. So, as `voids` (Q16) approaches 1, the maximum
+/* The rule for chroma gains in lifted pictures. Chroma takes LIFT_COLOUR of luma's gain. The
+ * maximum gain is 7.9, because 8 would overflow the 16 bits of the CPU's vectors. Scaling begins at
+ * one code above black and is complete at 4; with one code of noise or more, at 2 and 6. The colour
+ * of a void, such as a night sky, is mostly noise. So, as `voids` (Q16) approaches 1, the maximum
  * falls to 2, and scaling is complete later. */
 LIFT_INLINE CurveGainRule lift_gain_rule(int32_t noise, uint32_t voids, int hdr)
 {
@@ -140,8 +143,8 @@ LIFT_INLINE CurveGainRule lift_gain_rule(int32_t noise, uint32_t voids, int hdr)
     return rule;
 }
 
-/* Samples up to the floor must not get darker, and samples from the ceiling on must not get
- * lighter, so that tones between black and white stay between them. In codes of `depth` bits. */
+/* A sample must not fall below the floor or rise above the ceiling, unless it was there before. So
+ * tones between black and white stay between them. In codes of `depth` bits. */
 LIFT_INLINE uint32_t lift_floor(int32_t black, int32_t depth)
 {
     return (uint32_t)black + (1u << (depth - 8));

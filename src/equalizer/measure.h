@@ -14,24 +14,23 @@ struct LumeqMeasure {
     MeasureShape shape;
     LumeqCounts counts; /* in `memory`, except for `sums` */
     void *memory;
-    size_t room; /* size of `memory` */
-    /* The backend that fills the counts, and its handle while a GPU is still busy. */
-    const LumeqWork *work;
-    void *pending;
-    int valid; /* the counts belong to a frame */
+    size_t room;           /* size of `memory` */
+    const LumeqWork *work; /* the backend that fills the counts */
+    void *pending;         /* the backend's handle while its GPU is still busy; otherwise NULL */
+    int valid;             /* the counts belong to a frame */
 };
 
-/* The format of the counts that the parameters need. */
+/* The format of the counts that the parameters need for this image. */
 MeasureShape lumeq_measure_shape(const LumeqParams *params, const LumeqImage *image);
 
-/* An image of that format, without planes. */
+/* An image of this shape, without planes. */
 LumeqImage lumeq_shape_image(const MeasureShape *shape);
 
 /* Write and read a shape without its meter. Reading sets r->bad if the shape is invalid. */
 void lumeq_put_shape(ByteWriter *w, const MeasureShape *shape);
 MeasureShape lumeq_take_shape(ByteReader *r);
 
-/* The job of measuring a frame for these parameters; `clock` is the frame's. */
+/* The job that measures `in`, a frame with this clock. `previous`: the frame before, or NULL. */
 LumeqMeasureJob lumeq_measure_job(const LumeqMeasure *measure, const LumeqParams *params,
                                   const LumeqClock *clock, const LumeqImage *in,
                                   const LumeqImage *previous, const LumeqSync *sync);

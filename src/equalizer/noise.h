@@ -1,10 +1,10 @@
 /*
- * Measures the noise of a picture in still areas of its darker half: blocks of luma are compared
- * with the same blocks of the previous frame. One definition for C and CUDA, in integers.
+ * Measures the noise of a picture in still areas of its darker half: compares blocks of luma with
+ * the same blocks of the previous frame. Integer arithmetic for C and CUDA.
  *
- * The profile counts blocks by brightness and, if they are still, by the difference of their
- * samples from the previous frame. noise_of() turns these counts into noise. A few hundred blocks
- * suffice, so only some rows of blocks are used.
+ * The profile counts all blocks by brightness. It counts still blocks also by their difference from
+ * the previous frame. noise_of() turns these counts into noise. A few hundred blocks suffice, so
+ * only some rows of blocks are used.
  */
 #ifndef LUMEQ_NOISE_H
 #define LUMEQ_NOISE_H
@@ -19,13 +19,13 @@
 #define NOISE_BLOCKS 400
 #define NOISE_ROWS 5
 
-#define NOISE_LEVELS 16 /* of brightness: level 0 is black, each other level half an octave */
-#define NOISE_BINS 32   /* of differences: bin 0 is nearly none, each other bin a quarter octave */
+#define NOISE_LEVELS 16 /* of brightness: one for black, then one per half octave */
+#define NOISE_BINS 32   /* of differences: one for nearly none, then one per quarter octave */
 
-/* A block is black if its mean is less than this above black, in halves of a code of 8 bits. */
+/* A block counts as black if its mean is less than this above black, in halves of an 8-bit code. */
 #define NOISE_ABOVE_BLACK 3
 
-/* Unknown noise: no previous frame, an identical one, or too few still blocks. */
+/* Unknown noise: no previous frame, an identical previous frame, or too few still blocks. */
 #define NOISE_UNKNOWN UINT32_MAX
 
 typedef struct NoiseProfile {
@@ -34,9 +34,9 @@ typedef struct NoiseProfile {
     uint32_t repeated;                        /* blocks identical to the previous frame */
 } NoiseProfile;
 
-/* The rows of blocks to use: the middle one of every `step`. */
+/* The rows of blocks to use: the middle row of each group of `step` rows. */
 typedef struct NoiseRows {
-    int step, rows, columns; /* columns: whole blocks in a row */
+    int step, rows, columns; /* rows: number of rows to use; columns: whole blocks in a row */
 } NoiseRows;
 
 CURVE_INLINE NoiseRows noise_rows(int width, int height)
@@ -54,12 +54,12 @@ CURVE_INLINE int noise_line(const NoiseRows *r, int row)
     return (r->step / 2 + row * r->step) * NOISE_BLOCK;
 }
 
-/* Sums over a block: its codes, those of the previous frame, and their absolute differences. */
+/* Sums over a block: its codes, the previous frame's codes, and their absolute differences. */
 typedef struct NoiseSums {
     uint32_t now, before, apart;
 } NoiseSums;
 
-/* The logarithm of number / parts in 1/parts octaves; parts is 2 or 4, number at least parts. */
+/* About parts * log2(number / parts). `parts` is 2 or 4, and `number` at least `parts`. */
 CURVE_INLINE uint32_t noise_octaves(uint32_t number, uint32_t parts)
 {
     uint32_t octaves = 0;
@@ -93,7 +93,7 @@ CURVE_INLINE uint32_t noise_bin_start(uint32_t bin)
     return bin ? (4 + (bin - 1) % 4) << (2 + (bin - 1) / 4) : 0;
 }
 
-/* True if the mean changes by at most 0.35 times the samples' mean difference plus 0.15 codes. */
+/* True if the block's mean changes by at most 0.15 codes + 0.35 * its samples' mean difference. */
 CURVE_INLINE int noise_is_still(const NoiseSums *s, int depth)
 {
     const uint32_t shift = s->now > s->before ? s->now - s->before : s->before - s->now;

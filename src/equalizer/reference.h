@@ -1,7 +1,7 @@
 /*
- * OpenCV's arithmetic for the reference, on all backends: clips counts, and turns sums of counts
- * into output codes, one code per call. The build must not fuse multiplications with additions.
- * Interpolation between tiles is in tiles.h.
+ * Reference mode: OpenCV's arithmetic, for all backends. Clips counts, and turns sums of counts
+ * into output codes, one code per call. Interpolation between tiles is in tiles.h. The build must
+ * not fuse multiplications with additions.
  *
  * Sources: OpenCV 4.x, modules/imgproc/src/histogram.cpp, EqualizeHistLut, and
  * modules/imgproc/src/clahe.cpp, CLAHE_CalcLut_Body.
@@ -23,15 +23,15 @@ CURVE_INLINE uint32_t reference_rounded(uint32_t sum, float scale)
     return value >= 255.0f ? 255 : (uint32_t)value;
 }
 
-/* equalizeHist's factor. `base`: the count of the first code that occurs; `total`: the sum of all
+/* equalizeHist's factor. `base`: the count of the lowest code that occurs; `total`: the sum of all
  * counts. */
 CURVE_INLINE float reference_scale(uint32_t base, uint32_t total)
 {
     return 255.0f / (float)(base == total ? 1 : total - base);
 }
 
-/* equalizeHist's output for a code. `sum`: the counts up to this code; `first`: the first code that
- * occurs. If no other code occurs, all codes become `first`. */
+/* equalizeHist's output for a code. `sum`: the sum of the counts up to this code; `first`: the
+ * lowest code that occurs. If no other code occurs, all codes become `first`. */
 CURVE_INLINE uint32_t reference_code(uint32_t code, uint32_t sum, uint32_t first, uint32_t base,
                                      uint32_t total, float scale)
 {
@@ -40,8 +40,8 @@ CURVE_INLINE uint32_t reference_code(uint32_t code, uint32_t sum, uint32_t first
     return code > first ? reference_rounded(sum - base, scale) : 0;
 }
 
-/* CLAHE: the count of a tile's cell after clipping. `excess`: the sum of the tile's counts above
- * the limit. The excess is spread evenly; the remainder goes to evenly spaced cells. */
+/* CLAHE: the count of a tile's cell after clipping. `excess`: how much the tile's counts exceed the
+ * limit, in sum. The excess is spread evenly; the remainder goes to evenly spaced cells. */
 CURVE_INLINE uint32_t reference_clipped(uint32_t cell, uint32_t count, uint32_t limit,
                                         uint32_t excess)
 {

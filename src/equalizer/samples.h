@@ -1,4 +1,4 @@
-/* Arithmetic of single samples of luma and chroma, in integers. One definition for C and CUDA. */
+/* Integer arithmetic of single samples of luma and chroma, for C and CUDA. */
 #ifndef LUMEQ_SAMPLES_H
 #define LUMEQ_SAMPLES_H
 
@@ -10,24 +10,24 @@
 #define CURVE_INLINE static inline
 #endif
 
-/* Fraction bits of table nodes. With 16 bits of the deepest code and 4 bits of a position between
- * two bins, they fit in 32 bits. */
+/* Fraction bits of table nodes. Together with the 16 bits of the deepest code and the 4 bits of a
+ * position between two bins, they fit in 32 bits. */
 #define CURVE_NODE_BITS 8
 
 #define CURVE_GAIN_ONE 4096u /* 1.0 of a chroma gain */
 
-/* Shares of luma's gain that chroma takes, above and below 1, and the maximum gain. In SDR the
- * share below 1 is smaller, because darkening mostly removes haze and so brings out colours. In
- * HDR, a smaller share would shift hues. */
+/* Chroma takes SHARE of luma's gain above 1 and LOSS_SHARE of its gain below 1, and is scaled by at
+ * most MOST. In SDR, LOSS_SHARE is smaller, because darkening mostly removes haze and so brings out
+ * colours. HDR uses SHARE for both, because a smaller share would shift hues. */
 #define CURVE_GAIN_SHARE (CURVE_GAIN_ONE * 3 / 4)
 #define CURVE_LOSS_SHARE (CURVE_GAIN_ONE / 4)
 #define CURVE_GAIN_MOST (CURVE_GAIN_ONE * 9 / 5)
 
-/* Minimum share of its chroma that a colour at the edge of R'G'B' keeps. */
+/* A colour at the edge of R'G'B' keeps at least this share of its chroma. */
 #define CURVE_GAIN_KEPT (CURVE_GAIN_ONE * 7 / 8)
 
-/* Luma above black, in codes of 8 bits. Up to DARK, chroma is mostly noise and stays unchanged;
- * from LIGHT on, it takes its whole share. */
+/* Luma above black, in 8-bit codes. Up to DARK, chroma is mostly noise and stays unchanged; from
+ * LIGHT on, chroma takes its whole share. */
 #define CURVE_GAIN_DARK 6
 #define CURVE_GAIN_LIGHT 32
 
@@ -35,21 +35,21 @@ typedef struct CurveGainRule {
     int32_t dark, light; /* CURVE_GAIN_DARK and CURVE_GAIN_LIGHT in 256ths of codes */
     int32_t share, loss; /* shares of luma's gain above and below 1 */
     int32_t far;         /* maximum ratio of luma to use */
-    uint32_t most;
+    uint32_t most;       /* maximum gain of chroma */
 } CurveGainRule;
 
-/* An entry of CurveTable.nodes. */
+/* An entry of CurveTable.nodes from an output code, Q16. */
 CURVE_INLINE uint32_t curve_node(uint32_t curve)
 {
     return (curve + (1u << (15 - CURVE_NODE_BITS))) >> (16 - CURVE_NODE_BITS);
 }
 
-/* One half: added to a code with 8 fraction bits before truncation, it rounds the code. */
+/* Half a code with 8 fraction bits: adding it before truncation rounds the code. */
 #define CURVE_ROUND 128u
 
 /* The dither to add instead of CURVE_ROUND: one of 64 thresholds in the order of Bayer's 8x8
- * matrix. Each frame advances the thresholds by 25, about 64 / (golden ratio)^2, so a sample's
- * thresholds are spread evenly over time. */
+ * matrix. Each frame advances the thresholds by 25, about 64 / (golden ratio)^2. So the thresholds
+ * of a sample are spread evenly over time. */
 CURVE_INLINE uint32_t curve_dither(uint32_t x, uint32_t y, uint32_t frame)
 {
     const uint32_t a = x ^ y;
@@ -58,8 +58,8 @@ CURVE_INLINE uint32_t curve_dither(uint32_t x, uint32_t y, uint32_t frame)
     return ((order + 25 * frame) & 63) * 4 + 2;
 }
 
-/* Interpolates the output of code number `part` of a bin's 2^fraction codes, from the bin's node to
- * the next. `last` is the last code; `add` is CURVE_ROUND or curve_dither(). */
+/* Interpolates the output of code number `part` of a bin's 2^fraction codes, between `node`, the
+ * bin's node, and `next`. `last`: the last code; `add`: CURVE_ROUND or curve_dither(). */
 CURVE_INLINE uint32_t curve_between(uint32_t node, uint32_t next, uint32_t part, int fraction,
                                     uint32_t add, uint32_t last)
 {
@@ -78,8 +78,8 @@ CURVE_INLINE CurveGainRule curve_gain_rule(int hdr)
     return rule;
 }
 
-/* The gain of chroma whose luma `in` changes by the factor `ratio`, in units of 1 / CURVE_GAIN_ONE.
- * Luma is counted from black, in 256ths of codes of 8 bits. */
+/* The gain of chroma if its luma `in` changes by the factor `ratio`; CURVE_GAIN_ONE is 1.0. Luma is
+ * counted from black, in 256ths of 8-bit codes. */
 CURVE_INLINE uint32_t curve_gain_by(int32_t in, int32_t ratio, CurveGainRule rule)
 {
     if (in <= rule.dark)
@@ -102,14 +102,14 @@ CURVE_INLINE uint32_t curve_gain(int32_t in, int32_t out, CurveGainRule rule)
     return curve_gain_by(in, ratio, rule);
 }
 
-/* `gain`: of chroma. `from`, `to`: luma before and after, above black, in 256ths of codes of 8
- * bits. `free`: curve_free() at the depth of the chroma; 0: not computed. */
+/* gain: of chroma. from, to: luma above black, before and after, in 256ths of 8-bit codes. free:
+ * curve_free() at the depth of the chroma; 0: not computed. */
 typedef struct __attribute__((aligned(8))) CurveGain {
     uint16_t gain, from, to, free;
 } CurveGain;
 
 /* low, high: the lowest and highest legal chroma codes; middle: gray; range: the length of luma's
- * range in 256ths of codes of 8 bits. */
+ * range in 256ths of 8-bit codes. */
 typedef struct CurveLegal {
     int32_t low, middle, high;
     uint32_t range;
@@ -127,10 +127,10 @@ CURVE_INLINE CurveLegal curve_legal(int depth, int limited)
     return legal;
 }
 
-/* If luma rises, limits the gain so that the component `chroma`, relative to gray, does not drive
- * B' or R' out of range. The limit is at least CURVE_GAIN_KEPT. B' differs from luma by about 15/8
- * of Cb, R' by a smaller multiple of Cr. A colour that is already out of range counts as one at the
- * edge. `from` and `to`: luma before and after. */
+/* Limits chroma's gain where luma rises, so that the component `chroma`, relative to gray, does not
+ * drive B' or R' out of range. The limit is at least CURVE_GAIN_KEPT. B' differs from luma by about
+ * 15/8 of Cb, R' by a smaller multiple of Cr. A colour that is already out of range counts as at
+ * the edge. `from` and `to`: luma before and after. */
 CURVE_INLINE uint32_t curve_within(uint32_t gain, int32_t chroma, uint32_t from, uint32_t to,
                                    uint32_t range)
 {
@@ -144,10 +144,10 @@ CURVE_INLINE uint32_t curve_within(uint32_t gain, int32_t chroma, uint32_t from,
     return end > CURVE_GAIN_KEPT ? end : CURVE_GAIN_KEPT;
 }
 
-/* Limits the rise of luma over a colour, so that the share CURVE_GAIN_KEPT of the colour stays in
- * range. Thus a blue that gets lighter stays blue. The limit sets in gradually. `from` and `to`:
- * luma above black, before and after; `far`: how far the larger chroma component is above gray. All
- * are in 256ths of codes of 8 bits. */
+/* Limits how much lighter a colour gets, so that the share CURVE_GAIN_KEPT of the colour stays in
+ * range: a blue that gets lighter stays blue. The limit sets in gradually. `from`, `to`: luma above
+ * black, before and after; `far`: how far the larger chroma component is above gray. All are in
+ * 256ths of 8-bit codes. */
 CURVE_INLINE uint32_t curve_bounded(uint32_t from, uint32_t to, uint32_t far, uint32_t range)
 {
     const uint32_t reach = 15 * far / 8, kept = reach - reach / 8, soft = reach / 2;
@@ -161,7 +161,7 @@ CURVE_INLINE uint32_t curve_bounded(uint32_t from, uint32_t to, uint32_t far, ui
     return bounded < to ? bounded : to;
 }
 
-/* As curve_bounded(), for a sample in codes of `depth` bits. `chroma`: the larger component. */
+/* Like curve_bounded(), but `in`, `out` and `chroma`, the larger component, have `depth` bits. */
 CURVE_INLINE uint32_t curve_bounded_code(uint32_t in, uint32_t out, uint32_t chroma, int depth,
                                          uint32_t black, uint32_t range)
 {
@@ -174,7 +174,7 @@ CURVE_INLINE uint32_t curve_bounded_code(uint32_t in, uint32_t out, uint32_t chr
     return (black + bounded + (1u << up >> 1)) >> up;
 }
 
-/* True if luma rises by two codes or more; smaller rises lose no colour. */
+/* True if luma rises by at least two 8-bit codes; a smaller rise loses no colour. */
 CURVE_INLINE int curve_is_raised(CurveGain over)
 {
     return over.to >= over.from + 2 * 256;
@@ -215,8 +215,8 @@ CURVE_INLINE uint32_t curve_pixel_gain(CurveGain over, int32_t first, int32_t se
     return curve_within(gain, second * unit, over.from, to, range);
 }
 
-/* A chroma code scaled by a gain. A legal code stays legal, an illegal one does not move further
- * out; `add` as in curve_between(). */
+/* A chroma code scaled by a gain. A legal code stays legal; an illegal code does not move further
+ * out. `add` as in curve_between(). */
 CURVE_INLINE uint32_t curve_chroma(int32_t code, uint32_t gain, uint32_t add,
                                    const CurveLegal *legal)
 {

@@ -10,24 +10,24 @@
 #include "equalizer/tiles.h"
 #include "lumeq/lumeq.h"
 
-/* Copies the caller's struct, which begins with its size, into this version's of `to_size` bytes.
+/* Copies the caller's struct, which begins with its size, to this version's (`to_size` bytes).
  * Missing members become 0. Error: ARGUMENT if the size is invalid or unknown members are not 0. */
 int lumeq_take_struct(void *to, size_t to_size, const void *from, const char *name);
 
 #define LUMEQ_TAKE(Struct, to, from) lumeq_take_struct((to), sizeof(Struct), (from), #Struct)
 
-/* Copies to the caller's struct, as far as it reaches. Error: ARGUMENT if its size is invalid. */
+/* Copies to the caller's struct what fits its size. Error: ARGUMENT if that size is invalid. */
 int lumeq_give_struct(void *to, const void *from, size_t from_size);
 
-/* Position in a stream. Zero: its beginning. */
+/* A frame's position in a stream. Zero: before the first frame. */
 typedef struct LumeqClock {
-    int64_t last_time; /* of the previous frame */
-    int64_t step;      /* time step to that frame, in nanoseconds */
-    int64_t number;    /* of the previous frame */
-    int32_t started;   /* there was a previous frame */
+    int64_t last_time; /* time of the frame */
+    int64_t step;      /* nanoseconds since the previous frame */
+    int64_t number;    /* of the frame */
+    int32_t started;   /* 0 before the first frame */
 } LumeqClock;
 
-/* The clock after a frame. `number` 0: one more than the previous frame's. */
+/* The next frame's clock. `number` 0: one more than in `clock`. */
 LumeqClock lumeq_clock_next(const LumeqClock *clock, int64_t number, int64_t time,
                             int64_t duration);
 

@@ -1,6 +1,6 @@
 /*
- * Mode CLAHE: divides a picture into tiles, and finds the output of a code anywhere between them.
- * This is the arithmetic of all backends, in the common subset of C and CUDA.
+ * Mode CLAHE: divides a picture into tiles, and finds the output of a code at any place between
+ * tiles. All backends use this arithmetic, in the common subset of C and CUDA.
  *
  * A tile's curve comes from its histogram of 256 cells, each the equivalent of an 8-bit code
  * (rule/tiles.c). A pixel's output is interpolated between the curves of the four tiles around it:
@@ -22,15 +22,15 @@
  * bytes. */
 #define TILE_NODES (TILE_CELLS + 4)
 
-/* Division of the columns, or of the rows. A piece is the space between the middles of neighbouring
- * tiles, or between a tile's middle and the edge. */
+/* Division of a picture's columns, or of its rows, into tiles. A piece is the space between the
+ * middles of neighbouring tiles, or between a tile's middle and the edge. */
 typedef struct TileAxis {
     int32_t size;   /* of the picture, in samples */
     int32_t padded; /* of all tiles; larger than `size` only in the reference */
     int32_t tiles;
     uint32_t step; /* half a sample in units of tiles, 32 fraction bits, rounded up */
-    float inverse; /* reference: 1 / samples of a tile; otherwise 0 */
-    int32_t piece[LUMEQ_MAX_TILES + 2]; /* the first sample of each, then `size` */
+    float inverse; /* reference: 1 / (samples of a tile); otherwise 0 */
+    int32_t piece[LUMEQ_MAX_TILES + 2]; /* the first sample of each piece, then `size` */
 } TileAxis;
 
 typedef struct TileGrid {
@@ -50,7 +50,7 @@ typedef struct TileResult {
     uint32_t tiles_x, tiles_y;
     uint32_t depth, white; /* of the history, as in CurveResult */
     TileSums sums;
-    /* Tiles row by row, as in CurveBin. Undefined without a history and past the last tile. */
+    /* Tiles row by row, as in CurveBin. Undefined without a history, and after the last tile. */
     struct {
         uint32_t target[TILE_CELLS], smooth[TILE_CELLS];
     } tile[TILES_MAX];
@@ -69,9 +69,8 @@ typedef struct __attribute__((aligned(16))) TileTables {
     uint32_t nodes[TILES_MAX][TILE_NODES];
 } TileTables;
 
-/* Divides a frame into tiles: at most as many as columns and rows, except in the reference, which
- * pads the picture instead. Uses depth, shift, black, white, clip, reference, dither and frame of
- * `curve`; `clip` is LumeqParams.clip, for the reference. */
+/* Divides a frame into tiles: at most as many as it has columns and rows, except in the reference,
+ * which pads the picture instead. `clip`: LumeqParams.clip, used by the reference alone. */
 void lumeq_tile_grid(TileGrid *grid, int width, int height, int tiles_x, int tiles_y,
                      const CurveParams *curve, double clip);
 
@@ -81,8 +80,9 @@ void lumeq_tile_curves(const TileGrid *grid, uint32_t (*hist)[TILE_CELLS],
                        uint32_t (*padding)[TILE_CELLS], const CurveResult *frame,
                        const TileResult *before, TileResult *result, TileTables *tables);
 
-/* For curves that were made elsewhere: lumeq_tile_begin() finds the tiles that are used, and
- * lumeq_tile_add() adds a tile. `left`: its counts without bars. The caller keeps the history. */
+/* For tiles whose curves (Q16 codes) the caller has made: lumeq_tile_begin() begins a frame, and
+ * lumeq_tile_add() adds a tile's curve to tables and sums. `left`: the tile's counts without bars.
+ * Neither changes result->tile, the history. */
 void lumeq_tile_begin(const TileGrid *grid, const BarsState *bars, TileResult *result,
                       TileTables *tables);
 void lumeq_tile_add(const TileGrid *grid, int tile, const uint32_t *left, const uint32_t *curve,
@@ -105,8 +105,8 @@ CURVE_INLINE int tile_start(const TileAxis *axis, int tile)
     return (int)((int64_t)axis->padded * tile / axis->tiles);
 }
 
-/* The sample at a place that may lie past the last one: mirrored as often as necessary, without
- * repeating the edges. */
+/* The index of the sample to use for index `at`. Indices past the last sample are mirrored as often
+ * as necessary, without repeating the edges. */
 CURVE_INLINE int tile_mirror(const TileAxis *axis, int at)
 {
     if (at < axis->size)
@@ -204,7 +204,7 @@ CURVE_INLINE uint32_t tile_value(const TileGrid *grid, const TileTables *tables,
                      tile_weight(tile_phase(&grid->x, x)));
 }
 
-/* The gain of a chroma sample with this luma code. x, y: the first luma sample that it covers. */
+/* The gain of a chroma sample with this luma code. x, y: the first luma sample under it. */
 CURVE_INLINE CurveGain tile_gain(const TileGrid *grid, const TileTables *tables, int x, int y,
                                  uint32_t code)
 {
@@ -234,7 +234,7 @@ CURVE_INLINE uint32_t tile_node(uint32_t curve)
     return curve >> 8;
 }
 
-/* Sentinel past the last code, clamped to 24 bits. */
+/* The node past the last code, at most 24 bits. */
 CURVE_INLINE uint32_t tile_last_node(int depth)
 {
     return depth == 16 ? (1u << 24) - 1 : 256u << depth;

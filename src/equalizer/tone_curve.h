@@ -22,7 +22,7 @@ struct LumeqCurve {
     CurveTable table;
 };
 
-/* Creates a curve with shape, params and grid (NULL: no tiles); the caller fills in the rest.
+/* Creates a curve with shape, params and grid (NULL: no tiles). The caller fills in the rest.
  * Returns NULL if out of memory. */
 LumeqCurve *lumeq_curve_new(const MeasureShape *shape, const CurveParams *params,
                             const TileGrid *grid);
@@ -44,7 +44,7 @@ int lumeq_curve_previous(const LumeqCurve *curve);
 /* Writes the curve's table for this number of previous frames to `table`, and returns it. */
 const CurveTable *lumeq_curve_table(const LumeqCurve *curve, int past, CurveTable *table);
 
-/* The job for a backend; borrows the curve's memory. */
+/* The job for a backend. It points into the curve's memory. */
 LumeqApplyJob lumeq_curve_job(const LumeqCurve *curve, const LumeqImage *in, const LumeqImage *out);
 
 #endif

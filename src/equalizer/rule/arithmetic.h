@@ -1,6 +1,6 @@
 /*
- * Exact integer arithmetic that compilers can vectorize. It divides doubles, because there are no
- * vector divisions of 64-bit integers.
+ * Exact integer arithmetic that compilers can vectorize. Divisions use doubles, because there are
+ * no vector divisions of 64-bit integers.
  */
 #ifndef LUMEQ_ARITHMETIC_H
 #define LUMEQ_ARITHMETIC_H
@@ -11,8 +11,9 @@
 #include "equalizer/curve_types.h"
 
 /* ALSO_AVX2 compiles a function for AVX2 as well. The dynamic loader selects a variant before
- * sanitizers are ready, so builds with sanitizers have no variants. GCC exports the variants of all
- * functions that are not static, even of hidden ones, unless HIDE_VARIANTS precedes them. */
+ * sanitizers are ready, so builds with sanitizers have no variants. GCC exports the variants of
+ * functions that are not static, even of hidden functions. HIDE_VARIANTS before a function prevents
+ * this. */
 #if defined(__x86_64__) && defined(__GLIBC__) && defined(__OPTIMIZE__) && !defined(__clang__) &&   \
     !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__)
 #define ALSO_AVX2 __attribute__((target_clones("avx2", "default")))
@@ -32,8 +33,9 @@ static inline uint32_t most_of(uint32_t a, uint32_t b)
     return a > b ? a : b;
 }
 
-/* Interpolates from `from` to `to` by `weight` (Q16), rounded. The high and low halves are computed
- * separately: each weighted sum is below 2^32, so the differences may wrap around. */
+/* Interpolates from `from` to `to` by `weight` (Q16), rounded. Computes the high and the low 16
+ * bits separately, so that each weighted sum is below 2^32. Negative differences wrap around; the
+ * sums are still right. */
 static inline uint32_t curve_lerp(uint32_t from, uint32_t to, uint32_t weight)
 {
     const uint32_t high = (from >> 16 << 16) + ((to >> 16) - (from >> 16)) * weight;
@@ -41,19 +43,15 @@ static inline uint32_t curve_lerp(uint32_t from, uint32_t to, uint32_t weight)
     return high + ((low + CURVE_ONE / 2) >> 16);
 }
 
-/*
- * n / d, rounded down, for n below 2^50 and a quotient below 2^31; `inverse` is 1.0 / d. The added
- * half keeps multiples of d from being rounded to the integer below: (n + 1/2) / d differs from
- * every integer by at least 0.5 / d, and the relative error of the product is at most 2^-52.
- */
+/* n / d, rounded down, for n below 2^50 and a quotient below 2^31; `inverse` is 1.0 / d. Without
+ * the added half, rounding errors could turn a multiple of d into the integer below. */
 static inline uint32_t curve_floor(double n, double inverse)
 {
     return (uint32_t)(int32_t)((n + 0.5) * inverse);
 }
 
-/* n / d of integers, rounded down; n is below 2^50 and the quotient below 2^31. A quotient
- * that is not an integer differs from every integer by at least 1 / n of its own value, but
- * rounding changes it by at most 2^-53 of that value. */
+/* n / d of integers, rounded down; n is below 2^50 and the quotient below 2^31. The rounding error
+ * of the division is too small to reach the next integer. */
 static inline uint32_t curve_quotient(double n, double d)
 {
     return (uint32_t)(int32_t)(n / d);
@@ -77,8 +75,8 @@ static inline CurveRatio curve_ratio(uint64_t m, uint32_t d)
 }
 
 /* n * m / d, rounded down, for n below 2^31, m below 2^53 and a quotient below 2^32. Adding 2^52
- * rounds the estimate to the nearest integer, which the low bits of the sum then hold. That integer
- * is the quotient or one more; if it is one more, the remainder is negative. */
+ * rounds the estimate to an integer in the low bits of the sum. This integer is the quotient or one
+ * more; if it is one more, the remainder is negative. */
 static inline uint32_t curve_scale(uint32_t n, CurveRatio ratio)
 {
     const double sum = (double)(int32_t)n * ratio.value + 0x1p52;
@@ -88,8 +86,8 @@ static inline uint32_t curve_scale(uint32_t n, CurveRatio ratio)
     return q - ((n * ratio.m - q * ratio.d) >> 31);
 }
 
-/* Inclusive prefix sums; returns the total. Computes both halves in parallel, because within a
- * half each addition must wait for the previous one. */
+/* Inclusive prefix sums; returns the total. Sums both halves in one loop: each addition must wait
+ * for the previous one in its half, but not for the other half. */
 static inline uint32_t curve_scan(const uint32_t *values, int n, uint32_t *sums)
 {
     const int half = n / 2;

@@ -5,35 +5,35 @@
 #include "equalizer/curve_types.h"
 #include "equalizer/rule/transfer.h"
 
-/* Rounds of clipping. Each spreads the excess over all bins, which pushes a fraction of it over the
- * limit again; after four rounds the remainder moves no code. */
+/* Rounds of clipping. Each round spreads the excess over all bins, so part of it exceeds the limit
+ * again. After four rounds, the rest is too small to move a code. */
 #define CURVE_CLIP_ROUNDS 4
 
-/* Minimum distance between the CDFs of two frames in a cut, as a share of the range. No fade moves
- * the mean by as much (26 codes in 8-bit limited range) within one frame. */
+/* Minimum distance (curve_compare()) of two frames in a cut, as a share of the range: 26 codes in
+ * 8-bit limited range. No fade moves the mean by as much within one frame. */
 #define CURVE_CUT_HIGH (CURVE_ONE * 12 / 100)
 
-/* One or two changes in a row of at least CURVE_JUMP, followed by one of at most CURVE_CALM, are a
- * cut between similarly bright scenes, or a flash: the curve changes to its target at once. More
- * such changes in a row are a fade or motion. */
+/* A jump is a change of at least CURVE_JUMP. Up to CURVE_JUMPS jumps in a row, followed by a change
+ * of at most CURVE_CALM, are a flash, or a cut between similarly bright scenes. Then the curve may
+ * change to its target at once. More jumps in a row are a fade or motion. */
 #define CURVE_JUMP (CURVE_ONE * 25 / 1000)
 #define CURVE_CALM (CURVE_JUMP * 3 / 4)
 #define CURVE_JUMPS 2
 
 /*
- * With an adaptive strength, pictures with a mean below CURVE_BLACK_MEAN count as black: their
- * target is the identity, and their curve moves at least a third of the way to it. The frames after
- * black count as a fade until one changes by less than CURVE_FADE_CALM. A fade only looks dark and
- * must not be lifted for that, so its curve follows more slowly: at an eighth of the usual pace, or
- * at a 64th with lift, if frames change by CURVE_FADE or more.
+ * With an adaptive strength, a picture with a mean below CURVE_BLACK_MEAN counts as black. Its
+ * target is the identity, and each black frame moves the curve at least CURVE_BLACK_ALPHA of the
+ * way. The frames after black are a fade until a frame changes by at most CURVE_FADE_CALM. A
+ * picture must not be lifted because it is fading. So in a fade the curve moves more slowly: at an
+ * eighth of the usual pace, or a 64th with a lift, if frames change by CURVE_FADE or more.
  */
 #define CURVE_BLACK_MEAN (CURVE_ONE * 8 / 1000)
 #define CURVE_BLACK_ALPHA (CURVE_ONE / 3)
 #define CURVE_FADE_CALM (CURVE_ONE / 400)
 #define CURVE_FADE (CURVE_ONE * 3 / 400)
-#define CURVE_FADE_MEAN (CURVE_ONE * 32 / 100)
+#define CURVE_FADE_MEAN (CURVE_ONE * 32 / 100) /* for change_of() */
 
-/* Share of the strength for pictures that need none. */
+/* Share of the strength for pictures without need, if there is no lift. */
 #define CURVE_NEED_LEAST (CURVE_ONE / 10)
 
 /* Arrays by bin. */
@@ -53,9 +53,10 @@ typedef struct CurveWork {
 
 /* Statistics of a histogram. */
 typedef struct CurveView {
-    uint32_t counted, flat;  /* number of samples in range; true: there is nothing to equalize */
+    uint32_t counted;        /* number of samples in range */
+    uint32_t flat;           /* true if there is nothing to equalize */
     uint32_t mean, variance; /* as shares of the range and of its square */
-    uint32_t distance;       /* from the previous picture */
+    uint32_t distance;       /* from the previous picture, see curve_compare() */
     uint32_t moved;          /* enough of the picture changed for a cut */
     uint32_t dims;           /* nearly all that changed got darker */
 } CurveView;
@@ -71,90 +72,88 @@ static inline int curve_white(const CurveParams *p)
     return p->white >> p->fraction;
 }
 
-/*
- * Computes the curve, history and table of a frame from its histogram. `result` has the frame's
- * bars, noise and haze, and must not be `before`, the history.
- */
+/* Computes the curve, history and table of a frame from its histogram and `before`, the history.
+ * The caller has set the frame's bars, noise and haze in `result`, which must not be `before`. */
 void curve_compute(const CurveParams *p, const uint32_t *hist, const CurveResult *before,
                    CurveResult *result, CurveTable *table, CurveWork *w);
 
-/* Copies the history to the result unchanged, for reference frames, which do not affect it. */
+/* For reference frames, which do not affect the history: copies it to the result unchanged. */
 void curve_keep_history(const CurveParams *p, const CurveResult *before, CurveResult *result);
 
 /* Makes the table from a result. */
 void curve_fill_table(const CurveParams *p, const CurveResult *result, CurveTable *table);
 
-/* Makes only the filter's tables, for `past` previous frames. The gains must be filled in already.
- */
+/* Fills in table->lift for `past` previous frames, from the result and the table's gains. */
 void curve_fill_lift(const CurveParams *p, const CurveResult *result, int32_t past,
                      CurveTable *table);
 
 /* The steps of curve_compute(), for tiles and plans. */
 
-/* The number of counted samples that lie in bars. */
+/* The number of counted samples that lie in bars. `active`, `area`: as in BarsState. */
 uint32_t curve_bars(const CurveParams *p, const LumeqRect *active, uint32_t area);
 
-/* Removes the darkest `samples` from a histogram: those of the bars, which are black. Returns
- * `left`, or `hist` if there is nothing to remove. */
+/* Removes the samples of bars from a histogram. Bars are black, so these are its darkest `samples`.
+ * Returns `left`, or `hist` if there is nothing to remove. */
 const uint32_t *curve_exclude(const CurveParams *p, const uint32_t *hist, uint32_t samples,
                               uint32_t *left);
 
-/* Copies the counts in range. Sets `counted`, and `flat` if the curve is the identity: the range is
- * empty, all counts are in one bin, or the clip limit is 1, which only an even histogram meets. */
+/* Copies the counts in range from `left` to `hist`. Sets `counted`. Sets `flat` if the range has no
+ * samples, all samples are in one bin, or the clip limit is 1 and there is no lift. */
 CurveView curve_count(const CurveParams *p, const uint32_t *left, uint32_t *hist);
 
-/* Computes the prefix sums, the CDF and, from the CDF, mean and variance. If x is a bin's position
- * in the range, E(x) = sum of 1 - CDF, and E(x^2) = sum of 2 x (1 - CDF). A picture with no samples
- * in range is black. */
+/* Computes the prefix sums, the CDF and, from the CDF, mean and variance. If x is the position in
+ * the range, 0 to 1, E(x) is the mean of 1 - CDF, and E(x^2) the mean of 2 x (1 - CDF). A picture
+ * without samples in range counts as black. */
 void curve_statistics(const CurveParams *p, CurveView *view, const uint32_t *hist, uint32_t *sums,
                       uint32_t *cdf);
 
-/* Computes the distance from the previous frame: the mean over the range of the CDFs' |difference|,
- * or 0 if either frame has no samples in range; such a frame keeps the old CDF. `same_scene`: new
- * bars were just excluded, so the change of the histogram means nothing. */
+/* Sets the distance from the previous frame: the mean over the range of the absolute difference of
+ * the CDFs. Sets `moved` and `dims`, too. A frame without samples in range has the distance 0 and
+ * gets the previous CDF. `same_scene`: new bars were just excluded; the distance is 0. */
 void curve_compare(const CurveParams *p, CurveView *view, const CurveResult *before, int same_scene,
                    uint32_t *cdf);
 
-/* Computes the haze to remove from a frame: none unless it is hazy or CURVE_CLEAR_ALWAYS is set. */
+/* Computes the haze to remove from a frame: none unless the frame is hazy or p->clear is
+ * CURVE_CLEAR_ALWAYS. */
 void curve_haze(const CurveParams *p, const HazeCell *cells, int width, int height,
                 const LumeqRect *active, HazeState *state);
 
-/* Moves a haze towards another by `part`, Q16. */
+/* Moves the haze `from` towards `to` by the share `part`, Q16. */
 void curve_move_haze(HazeState *from, const HazeState *to, uint32_t part);
 
-/* Reduces the haze to remove to the share 1 - `dark` (the picture's darkness, Q16), unless
- * CURVE_CLEAR_ALWAYS is set. */
+/* Multiplies the haze to remove by 1 - `dark`, unless p->clear is CURVE_CLEAR_ALWAYS. `dark`: the
+ * picture's darkness, Q16. */
 void curve_weaken_haze(const CurveParams *p, HazeState *haze, uint32_t dark);
 
-/* Sets result->clear for this curve. Returns the share of the output's changes of light, Q16, that
- * the curve and the clearing add. */
+/* Sets result->clear for this curve. The curve and the clearing amplify changes of light. Returns
+ * the share of such a change in the output, Q16, that they add. */
 uint32_t curve_clear_haze(const CurveParams *p, const uint32_t *curve, CurveResult *result);
 
-/* Share of the strength that a picture needs. */
+/* Share of the strength that a picture needs, Q16. */
 uint32_t curve_need(const CurveView *view);
 
 /* The strength to use, from the need. */
 uint32_t curve_strength(const CurveParams *p, uint32_t need);
 
-/* Computes the target of equalization or stretching from the counts, which it clips. If `flat`, the
- * target is the identity, `light`. `sums`: scratch memory for p->bins sums. */
+/* Clips the counts in `hist`, and computes the target of equalization or stretching from them. If
+ * `flat`, the target is the identity, `light`. `sums`: scratch memory for p->bins sums. */
 void curve_target(const CurveParams *p, uint32_t counted, int flat, const uint32_t *light,
                   uint32_t *hist, uint32_t *sums, uint32_t *target);
 
-/* Smooths a target: moves the curve `was` towards it by `alpha`. Bins outside the range keep their
- * code. `smooth` may be `target`. */
+/* Smooths a target: `smooth` is `was`, moved towards `target` by `alpha` (Q16). Bins outside the
+ * range keep their code. `smooth` may be `target`. */
 void curve_smooth(const CurveParams *p, const uint32_t *light, const uint32_t *target,
                   const uint32_t *was, uint32_t alpha, uint32_t *smooth);
 
-/* Computes the curve: the smoothed curve weakened by the strength and limited. The history stores
- * the smoothed curve, without the limit, so that another limit applies at once. */
+/* Computes the curve: blends from `light` to `smooth` by the strength, and applies p->limit. The
+ * history keeps `smooth`, so that a new strength or limit applies at once. */
 void curve_weaken(const CurveParams *p, const uint32_t *light, const uint32_t *smooth,
                   uint32_t strength, uint32_t *curve);
 
-/* Bounds the curve at bin i by the identity, as p->limit demands. */
+/* Applies p->limit to the value of a curve at bin i. */
 uint32_t curve_limited(const CurveParams *p, int i, uint32_t curve);
 
-/* Converts a Q16 code of any depth to 8 bits, Q8. */
+/* Converts a Q16 code of any depth to an 8-bit code, Q8. */
 uint32_t curve_code8(const CurveParams *p, uint32_t curve);
 
 #endif

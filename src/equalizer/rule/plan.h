@@ -1,22 +1,21 @@
 /*
  * The history with lookahead. One thread at a time.
  *
- * A frame waits in a queue after its put. Decisions are made ahead of the curves, in the order of
- * frames, each once, from all measures available by then:
+ * A frame waits in a queue after its put. Each frame passes these steps, in the order of frames:
  *
- *   put     bars and changes against the previous frame, as without lookahead (plan_frame.c)
- *   cuts    3 frames later, to tell cuts from flashes and motion (plan_shots.c)
- *   fades   LumeqPlan.flicker ahead of the current curve; the rest of the lookahead shows how a
- *           fade ends
- *   curve   once measures up to the frame's time plus the lookahead are available, from the known
- *           frames of its epoch (plan_curve.c)
+ *   put     finds bars and changes against the previous frame, as without lookahead (plan_frame.c)
+ *   cuts    3 puts later: tells cuts from flashes and motion (plan_shots.c)
+ *   fades   before a curve is made: finds fades up to LumeqPlan.flicker after the curve's frame.
+ *           Later frames in the queue show how a fade ends (plan_shots.c).
+ *   curve   when the queue reaches the lookahead past the frame: makes the curve from the known
+ *           frames of the epoch (plan_curve.c)
  *
  * A segment ends at cuts, discontinuities, changes of size or depth, and at the start or end of a
  * fade.
  *
- * The measures available for a decision follow from the order of frames alone: no further measure
- * is accepted while a curve can be returned. All numbers are integers (Q16: 16 fraction bits), so
- * every machine gives the same bits.
+ * While a curve is ready, lumeq_plan_put() accepts no measure. So each step sees the same frames,
+ * whenever the caller gets its curves. All numbers are integers (Q16: 16 fraction bits), so every
+ * machine gives the same bits.
  */
 #ifndef LUMEQ_PLAN_H
 #define LUMEQ_PLAN_H
@@ -33,28 +32,28 @@ typedef struct LumeqPlan LumeqPlan;
 LumeqPlan *lumeq_plan_create(const LumeqParams *params, int64_t lookahead);
 void lumeq_plan_destroy(LumeqPlan **plan);
 
-/* As lumeq_history_put() and lumeq_history_get(). The measure is finished and fits the parameters;
- * the moment has this version's size. On LUMEQ_ERR_MEMORY nothing has changed. */
+/* Like lumeq_history_put() and lumeq_history_get(), for arguments that are already checked.
+ * `moment` comes from lumeq_take_struct(). On LUMEQ_ERR_MEMORY nothing has changed. */
 int lumeq_plan_put(LumeqPlan *plan, const LumeqMeasure *measure, const LumeqMoment *moment);
 void lumeq_plan_end(LumeqPlan *plan);
 int lumeq_plan_get(LumeqPlan *plan, LumeqCurve **curve);
 
 /* The rest is for plan_*.c only. */
 
-/* Minimum duration of a frame, which limits a lookahead of 10 s to 3000 frames. */
+/* Minimum time between frames, in nanoseconds: a lookahead of 10 s has at most 3000 frames. */
 #define PLAN_LEAST_STEP (1000000000 / 300)
 
-/* Maximum duration, longer than any lookahead. */
+/* Maximum time between frames, longer than any lookahead. */
 #define PLAN_MOST_STEP INT64_C(20000000000)
 
-/* Frames on each side of a frame that decide whether it is a cut. */
+/* Number of frames before and after a frame that decide whether it is a cut. */
 #define PLAN_AROUND 3
 
 typedef enum PlanFade { PLAN_NO_FADE, PLAN_FADE_IN, PLAN_FADE_OUT } PlanFade;
 
 typedef struct PlanFrame {
-    MeasureShape shape; /* with the tiles that are used */
-    int64_t sequence;   /* its position among all frames put */
+    MeasureShape shape; /* without tiles if the mode uses none */
+    int64_t sequence;   /* index among all frames put */
     int64_t number;     /* selects the dither pattern */
     int64_t step;       /* nanoseconds since the previous frame, within the limits above */
     int64_t at;         /* sum of the steps */
@@ -64,7 +63,7 @@ typedef struct PlanFrame {
     int32_t cut;   /* first frame of a scene */
     int32_t interlaced;
 
-    int32_t flash; /* a flash: it uses the curve of the surrounding frames */
+    int32_t flash; /* part of a flash: gets the curve of the surrounding frames */
 
     /* Changes against the previous frame, Q16; 0 if `hard`. */
     uint32_t distance; /* of the CDFs, as in curve_compare() */
@@ -73,10 +72,10 @@ typedef struct PlanFrame {
     uint32_t gain;     /* of the light, see light_gain() */
 
     PlanFade fade;
-    uint32_t factor; /* in a fade, Q16: this frame's light as a share of the plateau's */
-    int64_t plateau; /* in a fade: sequence of the frame that it leads to or comes from */
+    uint32_t factor; /* in a fade: share of the plateau's light that this frame has, Q16 */
+    int64_t plateau; /* in a fade: sequence of the frame at the bright end */
 
-    /* Mean above black, in codes with 8 fraction bits: of the frame, and of each cell. */
+    /* Mean luma above black, in codes with 8 fraction bits, of the frame and of each cell. */
     uint32_t light;
     uint32_t level[MEASURE_CELLS];
 
@@ -84,23 +83,22 @@ typedef struct PlanFrame {
     HazeState seen; /* from curve_haze() */
     uint32_t noise; /* from noise_of() */
     uint32_t need;  /* Q16 */
-    int32_t blank;  /* black; its target is the identity */
+    int32_t blank;  /* the frame is black, so its target is the identity */
 
     uint32_t cdf[CURVE_CELLS]; /* as in EpochState */
-    /* With a lift: histogram of the picture without bars, from lift_shares(); `counted` 0: no
-     * samples in range. */
+    /* lift_shares() of the picture without bars; unused if `counted` is 0, which means no lift or
+     * no samples in range. */
     uint32_t share[CURVE_CELLS];
     int32_t counted;
 
     uint32_t *hist;                /* of the whole frame: [bins] */
     uint32_t (*tiles)[TILE_CELLS]; /* NULL: none */
     uint32_t (*padding)[TILE_CELLS];
-    /* Its curve before smoothing and strength, followed by those of its tiles; NULL: not computed
-     * yet. */
+    /* The frame's target, followed by those of its tiles; NULL: not computed yet. */
     uint32_t *target;
 } PlanFrame;
 
-/* A curve before strength, Q16 codes. */
+/* A curve to which the strength is not applied yet; Q16 codes. */
 typedef struct PlanCurve {
     LiftChoice choice; /* `lowered` and `raised` are not used */
     HazeState cleared; /* as in CurveResult */
@@ -117,14 +115,14 @@ typedef struct PlanEpoch {
 struct LumeqPlan {
     LumeqParams params;
     int64_t lookahead;
-    int64_t flicker; /* nanoseconds on each side over which flicker is evened out; 0: off */
+    int64_t flicker; /* deflicker averages over this many ns before and after a frame; 0: off */
     int reference;   /* OpenCV's curves: no history */
 
     /* State of put. */
     LumeqClock clock;
     BarsState bars;
-    int64_t found[BARS_DIRECTIONS]; /* frame in which the current candidate bars appeared */
-    CurveResult trail;              /* CDF of the previous frame */
+    int64_t found[BARS_DIRECTIONS]; /* sequence of the frame that first showed the candidate bars */
+    CurveResult trail;              /* holds only the CDF of the previous frame */
     int64_t sequence;               /* of the next frame to put */
     int ended;
 
@@ -132,7 +130,7 @@ struct LumeqPlan {
     PlanFrame **ring;
     size_t room, first, count;
 
-    /* Sequences of the next frames to decide on: for cuts, for fades, for curves. */
+    /* Sequence of the next frame to decide: on cuts, on fades, on curves. */
     int64_t cuts, settled, next;
 
     uint32_t noise; /* last measured, codes of 8 bits, Q16 */
@@ -140,11 +138,11 @@ struct LumeqPlan {
     PlanCurve last;     /* curve of the previous frame */
     int32_t last_depth; /* depth of `last`; 0: no curve yet */
     PlanEpoch epoch;    /* epoch of the previous frame; `last` moves towards its curve */
-    uint32_t alpha;     /* `last` has moved this share of the way, Q16 */
-    uint32_t even;      /* its factor for light, Q16; stays in fades to black and in flashes */
+    uint32_t alpha;     /* how far `last` moved with the latest frame, Q16 */
+    uint32_t even;      /* the latest factor for codes above black, Q16; see light_factor() */
     int32_t change;     /* as in EpochState */
-    PlanEpoch plateau;  /* of the current fade's plateau */
-    int64_t plateau_of; /* the plateau's frame; -1: no fade */
+    PlanEpoch plateau;  /* epoch of the bright end of the current fade */
+    int64_t plateau_of; /* PlanFrame.plateau of the current fade; -1: no fade */
 
     CurveResult result;
     CurveWork work;
@@ -186,9 +184,9 @@ static inline int plan_same_shape(const MeasureShape *a, const MeasureShape *b)
            a->tiles_y == b->tiles_y;
 }
 
-/* Parameters of a frame's curve, and the grid of its tiles; lumeq_plan_grid() returns 0 if the mode
- * has no tiles. */
+/* The parameters of a frame's curve. */
 CurveParams lumeq_plan_params(const LumeqPlan *plan, const PlanFrame *frame);
+/* Makes the grid of a frame's tiles. Returns 0 if the mode has no tiles. */
 int lumeq_plan_grid(const LumeqPlan *plan, const PlanFrame *frame, const CurveParams *params,
                     TileGrid *grid);
 
@@ -202,8 +200,8 @@ void lumeq_plan_frame_free(PlanFrame *frame);
 
 void lumeq_plan_take_cells(const LumeqPlan *plan, PlanFrame *frame, const uint64_t *cells);
 
-/* Computes the frame's statistics and its changes against the previous frame, NULL if `hard`.
- * Stores its CDF in the trail. `grew`: new bars were just excluded. */
+/* Computes the frame's statistics and its changes against `before`, the previous frame (NULL if
+ * `hard`). Stores the frame's CDF in plan->trail. `grew`: new bars were just excluded. */
 void lumeq_plan_look(LumeqPlan *plan, PlanFrame *frame, const PlanFrame *before, int grew);
 
 /* Changes the frame's bars and updates its statistics. */
@@ -214,13 +212,13 @@ int lumeq_plan_target(LumeqPlan *plan, PlanFrame *frame);
 
 /* Implemented in plan_shots.c. */
 
-/* Computes the change of the cells and the gain of the light. */
+/* Computes the frame's `change` and `gain`. */
 void lumeq_plan_compare(const CurveParams *params, PlanFrame *frame, const PlanFrame *before);
 
-/* Decides all cuts with enough frames after them. */
+/* Decides on cuts at all frames that have PLAN_AROUND frames after them. */
 void lumeq_plan_cuts(LumeqPlan *plan);
 
-/* Decides cuts and fades of the frames up to this time (PlanFrame.at). */
+/* Decides on cuts and fades of the frames up to this time (PlanFrame.at). */
 void lumeq_plan_settle(LumeqPlan *plan, int64_t until);
 
 /* Implemented in plan_curve.c. */

@@ -1,11 +1,11 @@
 /*
  * Converts the counts and curves of HDR video to an axis of light and back.
  *
- * The rule works on codes of an SDR display whose white is 203 nits, HDR's reference white in
- * BT.2408. These codes are the axis of light: a code at the share x of the range from black to
- * white shows 203 * x^2.4 nits. Counts of PQ and HLG codes are moved to that axis, where all light
- * above 203 nits becomes white, and curves are moved back. Light from 203 nits on stays unchanged,
- * and the curve approaches the identity there without a kink.
+ * The rule works on the axis of light: codes of an SDR display whose white is 203 nits, HDR's
+ * reference white in BT.2408. The code at the share x of the range from black to white shows 203 *
+ * x^2.4 nits. Counts of PQ and HLG codes are moved to the axis, where all light above 203 nits
+ * becomes white. Curves are moved back to codes. They leave light from 203 nits on unchanged, and
+ * approach the identity there without a kink.
  *
  * Sources: SMPTE ST 2084; ARIB STD-B67 with the system gamma of 1.2 of a display of 1,000 nits.
  */
@@ -17,16 +17,16 @@
 /* Positions of a format's bins on the axis of light. Zero-initialize it. */
 typedef struct TransferMap {
     int32_t key[6];                     /* identifies the format */
-    uint32_t begin[LUMEQ_MAX_BINS + 1]; /* where the bin begins, in Q16 bins above black */
-    uint32_t light[LUMEQ_MAX_BINS + 1]; /* position of its first code, Q24 of the range */
-    uint32_t kept[LUMEQ_MAX_BINS + 1];  /* the share of the curve that applies there, Q24 */
+    uint32_t begin[LUMEQ_MAX_BINS + 1]; /* where the bin begins, in bins above black, Q16 */
+    uint32_t light[LUMEQ_MAX_BINS + 1]; /* the bin's first code, as a share of the range, Q24 */
+    uint32_t kept[LUMEQ_MAX_BINS + 1];  /* transfer_kept() there, Q24 */
 } TransferMap;
 
-/* The share of a curve that applies at a place on the axis, both Q24: all of it up to the middle,
- * then less and less, and 0 at white. */
+/* The share of a curve's change that applies at a place on the axis, both Q24: all of it up to the
+ * middle, then less and less, and 0 at white. */
 uint64_t transfer_kept(uint32_t place);
 
-/* Fills in the map of a format, unless it is that format's already; does nothing for SDR. */
+/* Fills in the map of a format, unless it is already for that format; does nothing for SDR. */
 void transfer_map(const CurveParams *p, TransferMap *map);
 
 /* Moves counts of codes to the axis of light. Returns `light`, which has room for p->bins counts,
@@ -39,16 +39,16 @@ const uint32_t *transfer_counts(const CurveParams *p, const TransferMap *map,
 const uint32_t *transfer_curve(const CurveParams *p, const TransferMap *map, const uint32_t *curve,
                                uint32_t *codes);
 
-/* Moves a mean of codes, above black and in 256ths of a code, to the axis of light. */
+/* Moves a mean to the axis of light. The mean is above black, in 256ths of a code. */
 uint32_t transfer_level(const CurveParams *p, uint32_t level);
 
 /* Moves noise, measured in the darker half of a picture, to the axis of light. `counts`: the
- * picture's on that axis, by 8-bit code from black on. */
+ * picture's histogram on the axis, by 8-bit code from black on. */
 uint32_t transfer_noise(const CurveParams *p, const uint32_t counts[CURVE_CELLS], uint32_t noise);
 
-/* How a curve changes a code. from, to: the levels before and after, on the axis of light above
- * black, in 256ths of codes of 8 bits. codes, codes_after: the number of the format's codes per
- * code of the axis at these levels, Q16. */
+/* How a curve changes a code. from, to: the levels before and after, on the axis of light, in
+ * 256ths of 8-bit codes above black. codes, codes_after: how many codes of the format make one code
+ * of the axis at these levels, Q16. */
 typedef struct TransferStep {
     int32_t from, to, codes, codes_after;
 } TransferStep;
