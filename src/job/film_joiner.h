@@ -1,5 +1,4 @@
-/* Reads the packets of all parts in order, with new decoding times, after checking that all parts
- * exist and belong to the plan. */
+/* Reads the packets of all parts in order, with new decoding times. */
 #ifndef LUMEQ_JOB_FILM_JOINER_H
 #define LUMEQ_JOB_FILM_JOINER_H
 
@@ -8,19 +7,20 @@
 
 typedef struct FilmJoiner FilmJoiner;
 
-/* The plan must outlive the joiner. MEDIA_INPUT: parts or their statistics are missing, or a part
- * is empty, damaged or of another plan; MEDIA_OUTPUT. Always close the joiner. */
+/* Checks that all parts exist and belong to the plan, which must outlive the joiner. MEDIA_INPUT:
+ * parts or their statistics are missing, or a part is empty, damaged or of another plan.
+ * MEDIA_OUTPUT: out of memory. Always close the joiner. */
 int film_joiner_open(FilmJoiner **joiner, const JobPlan *plan, MediaError *error);
 
 /* Returns 0, or MEDIA_INPUT if a part was encoded with other extradata. */
 int film_joiner_check(const FilmJoiner *joiner, const uint8_t *extradata, int size,
                       MediaError *error);
 
-/* The decoding time of the next packet in the encoder's time base; INT64_MAX at the end. */
+/* The decoding time of the next packet, in the encoder's time base; INT64_MAX at the end. */
 int64_t film_joiner_next(const FilmJoiner *joiner);
 
-/* Returns 1 and the next packet, or 0 at the end. MEDIA_INPUT: a part cannot be read, and its file
- * was removed, so that --resume makes it again. MEDIA_OUTPUT. */
+/* Returns 1 and the next packet, or 0 at the end. MEDIA_INPUT: a part cannot be read; its file was
+ * removed, so --resume makes the part again. MEDIA_OUTPUT: out of memory. */
 int film_joiner_read(FilmJoiner *joiner, AVPacket *packet, MediaError *error);
 
 void film_joiner_close(FilmJoiner **joiner);
@@ -28,7 +28,8 @@ void film_joiner_close(FilmJoiner **joiner);
 /* The path of the statistics of a part. */
 JobPath film_joiner_rows(const JobPlan *plan, int part);
 
-/* True if the part belongs to the plan and no statistics are missing. Does not verify packets. */
+/* True if the part exists and belongs to the plan, and no statistics are missing. Does not verify
+ * packets. */
 int film_joiner_has(const JobPlan *plan, int part);
 
 #endif

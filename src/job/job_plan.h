@@ -26,7 +26,7 @@ typedef struct JobPart {
 
 typedef struct JobPlan {
     char *folder;         /* OUTPUT.lumeq */
-    uint32_t mark;        /* checksum of the text; `measured-K` and `part-K` store it, too */
+    uint32_t mark;        /* checksum of the plan's text; `measured-K` and `part-K` store it, too */
     int ready;            /* 0: the parts must be measured; 1: they can be encoded */
     char *program;        /* version of lumeq and its libraries */
     char *input, *output; /* paths */
@@ -36,9 +36,9 @@ typedef struct JobPlan {
     TextList arguments; /* see option_arguments() */
     char *asked;        /* --parts or --part-seconds with its value, or NULL */
     int encoder_threads;
-    int decoder_threads; /* same in all steps, as concealment of damage may depend on it */
-    int depth;           /* frames of 8 bits are converted to this depth; 0: they are not */
-    int codes[2];        /* range of codes, first to last, that is stretched; 0 0: none */
+    int decoder_threads; /* same in all steps, because concealment of damage may depend on it */
+    int depth;           /* 8-bit frames are converted to this depth; 0: they stay 8-bit */
+    int codes[2];        /* first and last code of the range to stretch; 0 0: none */
     int64_t zero;        /* see input_zero() */
     AVRational time_base;
     int64_t frames; /* an estimate until `ready`, like length_us */
@@ -48,8 +48,8 @@ typedef struct JobPlan {
     char *picture;    /* the line about the change to the picture, or NULL */
     JobPart *parts;
     int part_count;
-    int jobs;             /* parts that --jobs makes at once; 0: planned by `lumeq plan` */
-    int64_t wanted_parts; /* number requested; parts from part_count on are empty */
+    int jobs;             /* parts that --jobs makes at once; 0: the plan is from `lumeq plan` */
+    int64_t wanted_parts; /* number of parts requested; parts from part_count on are empty */
 } JobPlan;
 
 /* A path; "" if it is too long. */
@@ -72,8 +72,8 @@ int job_input_record(JobPlan *plan, MediaError *error);
 /* Returns MEDIA_INPUT unless the input is a file of the planned size and time. */
 int job_input_check(const JobPlan *plan, MediaError *error);
 
-/* Fills in a zeroed plan from its file. Fails if `program` did not write the plan, or the file is
- * not in its output's folder. MEDIA_INPUT, MEDIA_OUTPUT. Always free the plan. */
+/* Fills in a zeroed plan from its file. Fails if the plan's `program` is another one, or the file
+ * is not in the folder of its output. MEDIA_INPUT, MEDIA_OUTPUT. Always free the plan. */
 int job_plan_read(JobPlan *plan, const char *path, const char *program, MediaError *error);
 
 /* Writes the plan to its folder, and sets its mark. MEDIA_OUTPUT. */

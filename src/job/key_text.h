@@ -16,7 +16,7 @@ typedef struct KeyText {
     int failed; /* out of memory */
 } KeyText;
 
-/* Adds a line. `format`: of the value, as for printf(). */
+/* Adds a line. `format`: format of the value, as for printf(). */
 void key_text_add(KeyText *text, const char *key, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
 

@@ -32,10 +32,10 @@ typedef struct Record {
         MeasuredFrame frame; /* in files of measures and curves */
         PacketTimes packet;
     };
-    uint32_t size, sum; /* size and checksum of its bytes */
+    uint32_t size, sum; /* size and checksum of the record's bytes */
     uint32_t first;     /* frame: size before compression; packet: bytes before the side data */
     uint32_t unused;
-    int64_t position; /* of its bytes in the file; set by the reader */
+    int64_t position; /* position of the bytes in the file; set by the reader */
 } Record;
 
 /* Describes the file; stored at its end. */
@@ -59,8 +59,8 @@ typedef struct RecordWriter {
 int record_writer_open(RecordWriter *writer, const JobPlan *plan, RecordKind kind, int part,
                        MediaError *error);
 
-/* Adds a record. Its entry in the index takes `frame` or `packet`, and `first`, from `head`.
- * MEDIA_OUTPUT. */
+/* Adds a record. Copies `frame` or `packet`, and `first`, from `head` to the record's entry in the
+ * index. MEDIA_OUTPUT. */
 int record_writer_add(RecordWriter *writer, const Record *head, const void *bytes, size_t size,
                       MediaError *error);
 
@@ -138,12 +138,12 @@ void frame_reader_close(FrameReader *reader);
 
 /* The last record of a file of measures. */
 typedef struct PartMeasures {
-    uint32_t before[2];  /* marks of the two frames before the part, the nearer first; 0: none */
+    uint32_t before[2];  /* marks of the last two frames before the part, newest first; 0: none */
     DamageReport damage; /* damage of the part's frames alone */
     int64_t seek_us;     /* where decoding began; see InputSpan.seek_us */
 } PartMeasures;
 
-/* Opens the measures of a part. MEDIA_INPUT, also if the part is not measured; MEDIA_OUTPUT.
+/* Opens the measures of a part. MEDIA_INPUT, for example if the part is not measured; MEDIA_OUTPUT.
  * Always close the reader. */
 int part_measures_open(FrameReader *reader, PartMeasures *measures, const JobPlan *plan, int part,
                        MediaError *error);
@@ -152,7 +152,7 @@ int part_measures_open(FrameReader *reader, PartMeasures *measures, const JobPla
 typedef struct FilmMeasures {
     const JobPlan *plan;
     int parts;      /* number of listed parts */
-    int64_t frames; /* maximum number left to read */
+    int64_t frames; /* maximum number of frames left to read */
     /* Zeroed by the caller. */
     int part; /* the next part to open */
     FrameReader reader;
