@@ -34,7 +34,7 @@ void camera_setting_text(const Camera *camera, char *text, size_t size);
 
 typedef enum CameraState {
     CAMERA_RUNNING,
-    /* unplugged or silent; with CameraOptions.wait, it is reopened when possible */
+    /* unplugged or silent; with CameraOptions.wait, the camera is reopened when possible */
     CAMERA_GONE,
     CAMERA_CHANGED, /* see CameraOptions.ends_changed */
 } CameraState;
@@ -42,12 +42,12 @@ typedef enum CameraState {
 typedef struct CameraStatus {
     CameraState state;
     int unusable; /* not 0: the camera is back but cannot be used */
-    /* if gone: "unplugged (No such device)", "no picture for 2 s"; if unusable: "in use by another
-     * program"; else "" */
+    /* why it is gone: "unplugged (No such device)", "no picture for 2 s"; or unusable: "in use by
+     * another program"; otherwise "" */
     char why[160];
     int64_t returns; /* how often the camera came back */
     int64_t frames;  /* packets received */
-    int64_t corrupt; /* packets dropped as damaged: marked so by the driver, or incomplete */
+    int64_t corrupt; /* packets dropped: marked as damaged by the driver, or incomplete */
     int64_t missed;  /* frames that the driver reports as lost */
 } CameraStatus;
 

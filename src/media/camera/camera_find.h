@@ -23,13 +23,13 @@ void camera_free(void *list);
 
 /* ---- for this folder ---- */
 
-/* Opens and describes the camera with this number ("2") or path; NULL: the first one. Returns its
- * descriptor, or MEDIA_INPUT. */
+/* Opens and describes the camera with this number ("2") or path; NULL: the first camera. Returns a
+ * file descriptor, or MEDIA_INPUT. */
 int camera_find(const char *wanted, CameraDevice *device, MediaError *error);
 
-/* Looks for a camera that was unplugged. Returns 1 and fills *now if a camera of its name is at the
- * old path or, with `everywhere`, at another path on the same `bus`. Returns 0 if no such camera is
- * found; AVERROR if the old path cannot be opened. */
+/* Looks for a camera that was unplugged. Returns 1 and fills *now if a camera of the same name is
+ * at the old path or, with `everywhere`, at another path on the same `bus`. Returns 0 if there is
+ * none; AVERROR if the old path cannot be opened. */
 int camera_find_again(const CameraDevice *before, int everywhere, CameraDevice *now);
 
 /* Reports a system error (an errno) of a camera. `name` may be "". Returns MEDIA_INPUT. */
@@ -45,11 +45,11 @@ const char *camera_device_text(const char *path, const char *name, char text[400
 /* Converts "2" to its device path, or copies a path. Returns 1 for a number. */
 int camera_device_path(const char *wanted, char path[256]);
 
-/* Finds the next existing device file, from number *next on. Returns 1 and its path, or 0. */
+/* Finds the next device file that exists, from number *next on. Returns 1 and its path, or 0. */
 int camera_next_device(int *next, char path[32]);
 
-/* Fills name, driver and bus. Returns the V4L2_CAP_* flags of this device file; 0 if it does not
- * answer. */
+/* Fills in name, driver and bus. Returns the V4L2_CAP_* flags of this device file; 0 if the device
+ * does not answer. */
 uint32_t camera_ask_device(int fd, CameraDevice *device);
 
 #endif

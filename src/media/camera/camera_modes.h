@@ -16,16 +16,16 @@ typedef struct CameraOptions {
     /* picture format: "mjpeg", "gray12le", or a code such as "MJPG", "Y12"; NULL: the format with
      * the highest rate at the chosen size */
     const char *format;
-    int width, height; /* 0: the largest that reaches `rate`, or 30 if no rate is requested */
+    int width, height; /* 0: the largest size with `rate`, or with 30 fps if no rate is requested */
     AVRational rate;   /* frames per second; {0}: the highest */
     int wait;          /* not 0: wait for an unplugged camera; 0: end the input */
-    /* not 0: if the camera returns with another size, format or rate, the input ends
-     * (CAMERA_CHANGED); 0: wait until it has its size and format again */
+    /* not 0: the input ends (CAMERA_CHANGED) if the camera returns with another size, format or
+     * rate; 0: wait until the camera has its old size and format again */
     int ends_changed;
     int awaits; /* not 0: also wait for the camera when opening it */
     /* not 0: read only the newest packet, unless the codec depends on earlier packets */
     int newest;
-    void (*note)(const char *line); /* called on losses and returns, from any thread */
+    void (*note)(const char *line); /* called when the camera is lost or returns, from any thread */
 } CameraOptions;
 
 #define CAMERA_RATES 16 /* maximum number of rates kept per mode, highest first */

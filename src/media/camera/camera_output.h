@@ -15,19 +15,19 @@
 
 typedef struct CameraOutput CameraOutput;
 
-/* Opens the device that "2" or a path names. NULL or "": connects to PipeWire or, if it does not
- * run, opens the first free v4l2loopback. MEDIA_USAGE (none, or not a virtual camera), MEDIA_OUTPUT
- * (busy, not permitted). */
+/* Opens the device that `device` names: "2" or a path. NULL or "": connects to PipeWire or, if that
+ * fails, opens the first free v4l2loopback. MEDIA_USAGE (none, or not a virtual camera),
+ * MEDIA_OUTPUT (busy, not permitted). */
 int camera_output_open(CameraOutput **output, const char *device, MediaError *error);
 
 /* The path of the device; NULL for PipeWire. */
 const char *camera_output_path(const CameraOutput *output);
 
-/* Offers pictures of this size and rate ({0}: unknown). With v4l2loopback, tries YUYV, NV12 and
- * YU12; first the format that loses least. With PipeWire, programs choose NV12 or YUY2. Odd sizes
- * lose a column or row. With PipeWire, widths lose up to 3 columns, because some programs assume
- * rows of a multiple of 4 bytes. `input` names the camera or file. MEDIA_OUTPUT: no common format,
- * or the device keeps another size or is busy. */
+/* Offers pictures of the size of `first` and this rate ({0}: unknown). With v4l2loopback, tries
+ * YUYV, NV12 and YU12; first the format that loses least. With PipeWire, programs choose NV12 or
+ * YUY2. Odd sizes lose a column or row. With PipeWire, widths lose up to 3 columns, because some
+ * programs assume rows of a multiple of 4 bytes. `input` names the camera or file. MEDIA_OUTPUT: no
+ * common format, or the device keeps another size or is busy. */
 int camera_output_set(CameraOutput *output, const AVFrame *first, AVRational rate,
                       const char *input, MediaError *error);
 
@@ -46,8 +46,8 @@ int camera_output_repeat(CameraOutput *output, int64_t time, MediaError *error);
 /* False if no program watches. True for v4l2loopback, which does not report watchers. */
 bool camera_output_is_watched(CameraOutput *output);
 
-/* Reconnects to PipeWire after it has ended. `note` receives a line when it ends and when it
- * is back. Call several times a second. */
+/* Reconnects to PipeWire after PipeWire has ended. `note` receives a line when PipeWire ends and
+ * when it is back. Call several times a second. */
 void camera_output_tend(CameraOutput *output, int64_t now, void (*note)(const char *line));
 
 /* *output may be NULL. */

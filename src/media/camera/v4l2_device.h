@@ -13,7 +13,7 @@
 /* Like ioctl(), but repeats the call after EINTR. */
 int v4l2_device_ioctl(int fd, unsigned long request, void *argument);
 
-/* True for a camera, but not for one that has only the multi-planar interface. */
+/* True for a camera, except one that has only the multi-planar interface. */
 bool v4l2_device_captures(int fd);
 
 typedef struct V4l2Device V4l2Device;
@@ -25,8 +25,8 @@ typedef struct V4l2Setting {
     AVRational rate;    /* frames per second; {0}: keep the driver's */
 } V4l2Setting;
 
-/* Opens and starts the device. AVERROR(EINVAL): it refuses the format. Other errors are from the
- * system, such as EBUSY, or ENOSPC if the bus has no room. */
+/* Opens and starts the device. AVERROR(EINVAL): the device refuses the format. Other errors are
+ * from the system, such as EBUSY, or ENOSPC if the bus has no room. */
 int v4l2_device_open(V4l2Device **device, const char *path, const V4l2Setting *wanted);
 
 /* The actual settings: codec, size, and for uncompressed pictures pixel format and colours. Packets
@@ -41,13 +41,12 @@ typedef struct V4l2Stamp {
     uint32_t sequence; /* frame number; also counts frames that found no free buffer */
 } V4l2Stamp;
 
-/*
- * Reads the next frame, without timestamps, and its stamp. Never waits. AVERROR(EAGAIN): no frame
- * is ready. AVERROR_INVALIDDATA: a damaged frame was dropped; its stamp is filled.
- */
+/* Reads the next frame and its stamp; does not set the packet's timestamps. Never waits.
+ * AVERROR(EAGAIN): no frame is ready. AVERROR_INVALIDDATA: a damaged frame was dropped; its stamp
+ * is filled. */
 int v4l2_device_read(V4l2Device *device, AVPacket *packet, V4l2Stamp *stamp);
 
-/* Waits up to `ms` for a frame, an error or a signal. */
+/* Waits up to `ms` milliseconds for a frame, an error or a signal. */
 void v4l2_device_wait(const V4l2Device *device, int ms);
 
 /* *device may be NULL. */
