@@ -21,8 +21,8 @@
 #define LIFT_CODES 256
 #define LIFT_PAST 3 /* maximum number of previous frames to use */
 
-/* Tables of the filter. Neighbours that differ from a sample by more than the tolerance have no
- * influence on it. */
+/* Tables of the filter. The code of a sample decides its tolerance: neighbours that differ from the
+ * sample by more have no influence on it. */
 typedef struct LiftTables {
     /* For each code: the output code, Q8, in the low 16 bits; the signed difference to the next
      * output code in the high 16 bits. */
@@ -62,7 +62,7 @@ LIFT_INLINE int32_t lift_filtered(int32_t noise, uint32_t denoise)
     return (int32_t)((uint32_t)noise * denoise >> 16);
 }
 
-/* The largest 5x5 sum of differences that this noise explains, Q2. */
+/* The largest 5x5 sum of differences that this noise can cause, Q2. */
 LIFT_INLINE int32_t lift_near(int32_t noise)
 {
     return noise * 75 / 32;
@@ -112,8 +112,8 @@ LIFT_INLINE uint32_t lift_tolerance(const uint32_t *nodes, int code, int black, 
     return lift_tolerance_of(lift_slope(nodes, i), filtered, lift_left(past));
 }
 
-/* Chroma takes this share of luma's gain above 1, Q12. Well-lit photographs have less colour in
- * proportion to light than dark photographs of the same scene. */
+/* Chroma takes this share of luma's gain above 1, Q12, because well-lit photographs have less
+ * colour in proportion to light than dark photographs of the same scene. */
 #define LIFT_COLOUR ((int32_t)CURVE_GAIN_ONE * 85 / 100)
 
 /* An entry of LiftTables.chroma. `gain`: the gain of chroma, Q12. */
@@ -143,7 +143,7 @@ LIFT_INLINE CurveGainRule lift_gain_rule(int32_t noise, uint32_t voids, int hdr)
     return rule;
 }
 
-/* A sample must not fall below the floor or rise above the ceiling, unless it was there before. So
+/* A sample must not fall below the floor or rise above the ceiling, unless it is there already. So
  * tones between black and white stay between them. In codes of `depth` bits. */
 LIFT_INLINE uint32_t lift_floor(int32_t black, int32_t depth)
 {

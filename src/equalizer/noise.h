@@ -68,7 +68,7 @@ CURVE_INLINE uint32_t noise_octaves(uint32_t number, uint32_t parts)
     return octaves * parts + number - parts;
 }
 
-/* `black` is a code of 8 bits. */
+/* The level of a block. `black`: an 8-bit code. */
 CURVE_INLINE uint32_t noise_level(const NoiseSums *sums, int depth, int black)
 {
     const uint32_t half_codes = sums->now >> (depth - 1), least = 2 * (uint32_t)black;

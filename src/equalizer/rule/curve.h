@@ -92,7 +92,7 @@ void curve_fill_lift(const CurveParams *p, const CurveResult *result, int32_t pa
 /* The number of counted samples that lie in bars. `active`, `area`: as in BarsState. */
 uint32_t curve_bars(const CurveParams *p, const LumeqRect *active, uint32_t area);
 
-/* Removes the samples of bars from a histogram. Bars are black, so these are its darkest `samples`.
+/* Removes the samples of bars from a histogram. Bars are black, so these are the darkest `samples`.
  * Returns `left`, or `hist` if there is nothing to remove. */
 const uint32_t *curve_exclude(const CurveParams *p, const uint32_t *hist, uint32_t samples,
                               uint32_t *left);
@@ -108,7 +108,7 @@ void curve_statistics(const CurveParams *p, CurveView *view, const uint32_t *his
                       uint32_t *cdf);
 
 /* Sets the distance from the previous frame: the mean over the range of the absolute difference of
- * the CDFs. Sets `moved` and `dims`, too. A frame without samples in range has the distance 0 and
+ * the CDFs. Also sets `moved` and `dims`. A frame without samples in range has the distance 0 and
  * gets the previous CDF. `same_scene`: new bars were just excluded; the distance is 0. */
 void curve_compare(const CurveParams *p, CurveView *view, const CurveResult *before, int same_scene,
                    uint32_t *cdf);

@@ -2,7 +2,7 @@
  * Epochs: ranges of frames that share one target, towards which their curves move.
  *
  * An epoch ends with its scene, or when nearly half of the non-black picture has been lighter or
- * darker for EPOCH_WAIT. So passing objects, lamps and noise do not change the light of the rest.
+ * darker for EPOCH_WAIT. So passing objects, lamps and noise do not change the rest of the picture.
  * Without lookahead, an epoch's target is the mean of the targets of its first frames. If one of
  * these frames only gets lighter, as in a fade, it begins a new epoch.
  */
@@ -12,7 +12,7 @@
 #include "equalizer/curve_types.h"
 
 #define EPOCH_WAIT 300000  /* microseconds for which a change must last to end an epoch */
-#define EPOCH_LEARN 200000 /* microseconds of an epoch's first frames, which make its target */
+#define EPOCH_LEARN 200000 /* microseconds: frames up to this age of an epoch make its target */
 
 /* Computes the CDF by cells from the CDF by bins. */
 void epoch_cells(const CurveParams *p, const uint32_t *cdf, uint32_t cells[CURVE_CELLS]);

@@ -56,7 +56,7 @@ typedef struct PlanFrame {
     int64_t sequence;   /* index among all frames put */
     int64_t number;     /* selects the dither pattern */
     int64_t step;       /* nanoseconds since the previous frame, within the limits above */
-    int64_t at;         /* sum of the steps */
+    int64_t at;         /* sum of the steps up to this frame */
     LumeqRect active;
     uint32_t area; /* number of samples in the bars */
     int32_t hard;  /* unrelated to the previous frame */
@@ -72,7 +72,7 @@ typedef struct PlanFrame {
     uint32_t gain;     /* of the light, see light_gain() */
 
     PlanFade fade;
-    uint32_t factor; /* in a fade: share of the plateau's light that this frame has, Q16 */
+    uint32_t factor; /* in a fade: this frame's share of the light at the fade's bright end, Q16 */
     int64_t plateau; /* in a fade: sequence of the frame at the bright end */
 
     /* Mean luma above black, in codes with 8 fraction bits, of the frame and of each cell. */
