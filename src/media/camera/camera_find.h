@@ -28,8 +28,8 @@ void camera_free(void *list);
 int camera_find(const char *wanted, CameraDevice *device, MediaError *error);
 
 /* Looks for a camera that was unplugged. Returns 1 and fills *now if a camera of the same name is
- * at the old path or, with `everywhere`, at another path on the same `bus`. Returns 0 if there is
- * none; AVERROR if the old path cannot be opened. */
+ * at the old path or, with `everywhere`, at another path on the same `bus`. Returns 0 if no such
+ * camera is found; AVERROR if the old path cannot be opened. */
 int camera_find_again(const CameraDevice *before, int everywhere, CameraDevice *now);
 
 /* Reports a system error (an errno) of a camera. `name` may be "". Returns MEDIA_INPUT. */
