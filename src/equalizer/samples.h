@@ -16,9 +16,9 @@
 
 #define CURVE_GAIN_ONE 4096u /* 1.0 of a chroma gain */
 
-/* Chroma takes SHARE of luma's gain above 1 and LOSS_SHARE of its gain below 1, and is scaled by at
- * most MOST. In SDR, LOSS_SHARE is smaller, because darkening mostly removes haze and so brings out
- * colours. HDR uses SHARE for both, because a smaller share would shift hues. */
+/* Chroma takes GAIN_SHARE of luma's gain above 1 and LOSS_SHARE of luma's gain below 1. GAIN_MOST
+ * limits its gain. In SDR, LOSS_SHARE is smaller, because darkening mostly removes haze and so
+ * brings out colours. HDR uses GAIN_SHARE for both: a smaller share would shift hues. */
 #define CURVE_GAIN_SHARE (CURVE_GAIN_ONE * 3 / 4)
 #define CURVE_LOSS_SHARE (CURVE_GAIN_ONE / 4)
 #define CURVE_GAIN_MOST (CURVE_GAIN_ONE * 9 / 5)
