@@ -23,11 +23,11 @@ void status_frame(int64_t position, char *text, size_t size);
 /* Writes the time and chapter title at a position of the seek bar. */
 void status_pointed(const Source *source, int64_t position, char *text, size_t size);
 
-/* Fills in the bar. During playback the position is rounded to 0.25 s so that the bar is not
- * redrawn for every frame. */
+/* Fills in the bar. During playback the position is rounded to 0.25 s, so that the bar changes less
+ * often than the frame. */
 void status_bar(const Player *p, OsdBar *bar);
 
-/* Returns one sentence about a setting. */
+/* Returns one sentence that explains a setting. */
 const char *status_setting(PlayerSetting setting);
 
 /* Writes "2/5: name". */

@@ -10,19 +10,18 @@
 
 #define AUDIO_MAX_VOLUME 100
 
-/* One thread at a time opens, starts, stops and closes. Another may call the other functions, even
- * during start and stop. Times are microseconds of clock_now(); positions are microseconds from the
- * start of the input. */
+/* audio_open(), audio_start(), audio_stop() and audio_close() must not overlap. Another thread may
+ * call the other functions meanwhile. Positions are microseconds from the start of the input. */
 typedef struct Audio Audio;
 
 /* Opens the default device at full volume, with the rate and channels of `stream` if the device
- * supports them. The device can then play any track. Returns a negative value with an error on
- * failure; *audio is then NULL. */
+ * supports them. Sound is converted to the device's format. Returns a negative value with an error
+ * on failure; *audio is then NULL. */
 int audio_open(Audio **audio, const AVStream *stream, MediaError *error);
 
 /* Plays the demuxer's selected track from `position_us`, or from the demuxer's position if
  * AV_NOPTS_VALUE. `origin_us` is source_start(). The previous track must be stopped. The demuxer
- * must run and is read until audio_stop(). Returns a negative value with an error on failure. */
+ * must be running. Returns a negative value with an error on failure. */
 int audio_start(Audio *audio, Demuxer *demuxer, int64_t origin_us, int64_t position_us,
                 double speed, MediaError *error);
 

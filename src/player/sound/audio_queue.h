@@ -15,22 +15,23 @@
 /* Blocks decoded ahead, about 20 ms each. With more, changes of speed would be heard later. */
 #define AUDIO_QUEUE_BLOCKS 10
 
-/* A device without requests for this long is considered gone; it may return. */
+/* A device that requests nothing for this long is considered gone. When it requests sound again,
+ * the queue skips to the position that the player's clock has reached. */
 #define AUDIO_GONE_US 500000
 
 typedef struct AudioQueue AudioQueue;
 
-/* `buffer`: samples per device request; `block`: maximum samples per block. Silent until
- * audio_queue_start(). NULL if out of memory. */
+/* `buffer`: samples per device request; `block`: maximum samples per block; both per channel. The
+ * queue delivers silence until audio_queue_start(). NULL if out of memory. */
 AudioQueue *audio_queue_create(int rate, int channels, int buffer, int block);
 
-/* Empties and starts the queue. Positions of earlier samples are no longer reported. */
+/* Empties and starts the queue. */
 void audio_queue_start(AudioQueue *queue);
 
 /* Decoding thread: waits for a free block to fill; NULL when stopped. */
 SoundBlock *audio_queue_room(AudioQueue *queue);
 
-/* Decoding thread: the block is filled. */
+/* Decoding thread: queues the filled block. */
 void audio_queue_push(AudioQueue *queue);
 
 /* Decoding thread: no more blocks follow. */
@@ -42,22 +43,21 @@ void audio_queue_stop(AudioQueue *queue);
 /* A paused queue delivers silence and keeps its blocks. Thread-safe. */
 void audio_queue_pause(AudioQueue *queue, int paused, int64_t now_us);
 
-/* Skips everything before this position. Thread-safe. */
+/* Skips the sound before this position. Thread-safe. */
 void audio_queue_skip(AudioQueue *queue, int64_t position);
 
-/* Sets the gain. During the next request, the gain changes gradually. Thread-safe. */
+/* Sets the gain, which is reached gradually during the next request. Thread-safe. */
 void audio_queue_gain(AudioQueue *queue, double gain);
 
-/* Device thread: fills `samples` (interleaved) with `count` samples per channel. Never waits
- * for the decoding thread to fill a block. */
+/* Device thread: fills `samples` (interleaved) with `count` samples per channel. If blocks are
+ * missing, fills in silence instead of waiting. */
 void audio_queue_take(AudioQueue *queue, float *samples, int count, int64_t now_us);
 
 /* Returns nonzero with the audible position. Returns 0 if the position is unknown: during silence,
- * an underrun or a pause, just after a change of speed, or while the device is gone. If the device
- * returns, sound resumes at the clock's position. Thread-safe. */
+ * an underrun or a pause, just after a change of speed, or if the device is gone. Thread-safe. */
 int audio_queue_position(AudioQueue *queue, int64_t now_us, int64_t *position);
 
-/* True if the last block was heard or the queue is stopped. Thread-safe. */
+/* True if all sound up to audio_queue_end() was heard, or the queue is stopped. Thread-safe. */
 bool audio_queue_is_over(AudioQueue *queue, int64_t now_us);
 
 /* Number of waiting blocks, up to AUDIO_QUEUE_BLOCKS. Thread-safe. */

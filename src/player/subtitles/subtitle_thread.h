@@ -1,7 +1,7 @@
 /*
- * Decodes and draws subtitles on a thread, one picture at a time, usually before its frame is due.
+ * Decodes and draws subtitles on a thread, usually before the video frame is due.
  *
- * All functions must be called on the loop's thread. They never wait for a picture.
+ * All functions must be called on one thread, the window's. They never wait for a picture.
  */
 #ifndef LUMEQ_PLAYER_SUBTITLE_THREAD_H
 #define LUMEQ_PLAYER_SUBTITLE_THREAD_H
@@ -12,34 +12,34 @@
 
 typedef struct SubtitleThread SubtitleThread;
 
-/* `wake` is called from the thread when a picture that subtitle_thread_draw() lacked is ready.
- * Returns NULL if out of memory or threads. */
+/* If subtitle_thread_draw() has no picture yet, the subtitle thread calls `wake` when the picture
+ * is ready. Returns NULL if out of memory or threads. */
 SubtitleThread *subtitle_thread_create(void (*wake)(void *opaque), void *opaque);
 
-/* See subtitles_select(). Removes the old picture at once. The source is shared until the next
- * selection. */
+/* See subtitles_select(). Removes the old picture at once. Shares the source (source_share()) until
+ * the next selection. */
 void subtitle_thread_select(SubtitleThread *thread, Source *source, const AVStream *stream);
 
 /* True if too many packets are waiting. */
 bool subtitle_thread_is_full(const SubtitleThread *thread);
 
-/* See subtitles_packet(); keeps a reference. Drops the packet if the queue is full or memory runs
- * out. */
+/* See subtitles_packet(). Keeps a reference to the packet, or drops it if the queue is full or
+ * memory runs out. */
 void subtitle_thread_packet(SubtitleThread *thread, const AVPacket *packet);
 
 /* See subtitles_reset(). */
 void subtitle_thread_reset(SubtitleThread *thread);
 
-/* See subtitles_draw(); the canvas is valid until the next call. If the picture is late, the last
- * picture stays for a moment, unless the position went back or the size changed. `next`: expected
- * position of the next call, for which a picture is drawn in advance; AV_NOPTS_VALUE: unknown. */
+/* See subtitles_draw(); the canvas is valid until the next call. If the picture is not ready, the
+ * last one stays for up to 0.5 s, unless the position went back or the size changed. `next`: the
+ * position to draw in advance, expected in the next call; AV_NOPTS_VALUE: unknown. */
 bool subtitle_thread_draw(SubtitleThread *thread, int64_t position, int64_t next,
                           const SubtitlesPlace *place, Overlay *overlay);
 
-/* See subtitles_trouble(); valid until the next call. */
+/* See subtitles_trouble(); the text is valid until the next call. */
 const char *subtitle_thread_trouble(SubtitleThread *thread);
 
-/* Waits for the thread. *thread may be NULL. */
+/* Ends the thread and waits for it. *thread may be NULL. */
 void subtitle_thread_free(SubtitleThread **thread);
 
 #endif

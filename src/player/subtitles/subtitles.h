@@ -15,12 +15,12 @@
 typedef struct SubtitlesPlace {
     Rect picture;                  /* in window pixels */
     int video_width, video_height; /* stored size, swapped if rotated by 90 degrees */
-    int covered; /* rows at the picture's bottom that are covered; subtitles move above them */
+    int covered; /* rows at the picture's bottom that are hidden; subtitles move above them */
 } SubtitlesPlace;
 
 typedef struct Subtitles Subtitles;
 
-/* If a side of the shown picture is longer than this, in pixels, no subtitles are drawn. */
+/* No subtitles are drawn if the shown picture is wider or higher than this, in pixels. */
 #define SUBTITLES_MAX_SIDE 8192
 
 /* Returns 0, or -1 if out of memory; *subtitles is then NULL. */
@@ -36,8 +36,8 @@ void subtitles_packet(Subtitles *subtitles, AVPacket *packet);
 /* Call after a seek. Bitmaps are dropped, text is kept. */
 void subtitles_reset(Subtitles *subtitles);
 
-/* Draws the subtitles at a position; the overlay is a tight rectangle. Returns 1 if it differs from
- * the last call's overlay. The subtitles own the canvas, which is valid until the next call. */
+/* Draws the subtitles at a position into an overlay of their bounding box. Returns 1 if it differs
+ * from the last call's. `subtitles` owns the canvas, which is valid until the next call. */
 int subtitles_draw(Subtitles *subtitles, int64_t position, const SubtitlesPlace *place,
                    Overlay *overlay);
 
@@ -81,13 +81,13 @@ void subtitle_text_close(SubtitleText **text);
 typedef struct SubtitleImages {
     SubtitleEvent events[SUBTITLE_IMAGES_KEPT]; /* in order of arrival */
     int count;
-    int64_t drawn;        /* start of the event in the overlay; AV_NOPTS_VALUE: draw again */
-    SubtitlesPlace place; /* place that the overlay was drawn for */
+    int64_t drawn;        /* start of the event in `overlay`; AV_NOPTS_VALUE: draw again */
+    SubtitlesPlace place; /* where `overlay` was drawn */
     Overlay overlay;      /* owned */
 } SubtitleImages;
 
 /* Takes ownership of the event. Earlier events end when the new one begins. The oldest events are
- * dropped if there are too many events, or if all take more than SUBTITLE_BUDGET bytes. */
+ * dropped if there are more than SUBTITLE_IMAGES_KEPT, or if all take more than SUBTITLE_BUDGET. */
 void subtitle_images_add(SubtitleImages *images, SubtitleEvent *event);
 
 /* See subtitles_draw(). */

@@ -2,7 +2,7 @@
 #ifndef LUMEQ_PLAYER_GL_H
 #define LUMEQ_PLAYER_GL_H
 
-#define GL_GLEXT_PROTOTYPES /* only for the types; the functions are called through the table */
+#define GL_GLEXT_PROTOTYPES /* only for the types; calls use struct Gl */
 #include <stdbool.h>
 
 #include <SDL_opengl.h>
@@ -30,12 +30,12 @@ typedef struct Gl {
 #undef GL_MEMBER
 } Gl;
 
-/* Loads the functions. An OpenGL context must be current now and for all calls through the table.
+/* Loads the functions. An OpenGL context must be current now and for calls of these functions.
  * Returns 0, or -1 with an error that names the missing function. */
 int gl_load(Gl *gl, MediaError *error);
 
-/* Clears OpenGL's errors. Returns 0 if there were none, or -1 with a sentence about the first.
- * `doing`: the last operation, such as "the upload of a frame". */
+/* Clears OpenGL's errors. Returns 0 if there were none, or -1 with a sentence about the first
+ * error. `doing`: the operation that may have failed, such as "the upload of a frame". */
 int gl_check(const Gl *gl, const char *doing, MediaError *error);
 
 /* True if this renderer runs on the CPU. */

@@ -1,6 +1,6 @@
 /*
- * Draws the picture before or after equalizing, both side by side or split, and RGBA layers above.
- * An OpenGL 3.3 core context must be current on the thread that calls these functions.
+ * Draws the picture before or after equalizing, or compares the two. Draws RGBA layers above
+ * the pictures. An OpenGL 3.3 core context must be current on the calling thread.
  *
  * Positions and sizes are pixels of the render target, y down. Functions that can fail return 0, or
  * a negative value with an error.
@@ -19,8 +19,8 @@ typedef struct View View;
 
 typedef enum ViewCompare {
     VIEW_COMPARE_OFF = 0, /* one picture */
-    VIEW_COMPARE_SPLIT,   /* one place: input left of a line, output right of it */
-    VIEW_COMPARE_SIDE,    /* both pictures: input left or above, output right or below */
+    VIEW_COMPARE_SPLIT,   /* one picture: input left of a line, output right of it */
+    VIEW_COMPARE_SIDE,    /* two pictures: input left or above, output right or below */
 } ViewCompare;
 
 /* In drawing order. */
@@ -31,7 +31,7 @@ typedef enum ViewLayer {
     VIEW_LAYERS = 16,
 } ViewLayer;
 
-/* Places of the pictures; {0} if a side is hidden. A side without a frame has only its area. */
+/* Places of the pictures; {0} for a hidden side. Without a frame, a side has only its area. */
 typedef struct ViewPlaces {
     Rect picture[VIEW_SIDES]; /* visible part */
     Rect whole[VIEW_SIDES];   /* whole picture, possibly larger than its area */
@@ -40,13 +40,13 @@ typedef struct ViewPlaces {
 
 /* Zoom; {0}: the whole picture fits into its area. */
 typedef struct ViewZoom {
-    double by;   /* factor relative to the fitted size, up to VIEW_MAX_ZOOM; below 1 counts as 1 */
-    double x, y; /* point of the picture at the centre of its area, -0.5..0.5 */
+    double by;   /* 1: fits into the area; up to VIEW_MAX_ZOOM; less than 1 counts as 1 */
+    double x, y; /* the picture's point that lies at the area's centre, -0.5 to 0.5 */
 } ViewZoom;
 
 #define VIEW_MAX_ZOOM 256.0
 
-/* Maximum window pixels per picture pixel. */
+/* Maximum window pixels per picture pixel in view_zoom(). */
 #define VIEW_MAX_PIXELS 64.0
 
 /* {0} draws nothing. */
@@ -62,15 +62,15 @@ typedef struct ViewScene {
 
 int view_open(View **view, MediaError *error);
 
-/* The driver, such as "NVIDIA H200/PCIe, OpenGL 4.6"; owned by the view. */
+/* The renderer and version, such as "NVIDIA H200/PCIe, OpenGL 4.6"; owned by the view. */
 const char *view_renderer(const View *view);
 
-/* Sets the uploader for further frames; copied. NULL: none. Its `opaque` must stay valid until the
+/* Sets the uploader for further frames (copied); NULL: none. `opaque` must stay valid until the
  * uploader is replaced or the view is closed. */
 void view_set_uploader(View *view, const ViewUploader *uploader);
 
-/* Copies a frame into the textures of one side. NULL or a failure removes the picture. Fails for
- * formats that picture_format() rejects and for sizes above OpenGL's limit. */
+/* Copies a frame into the textures of one side. A NULL frame or a failure removes the picture.
+ * Fails for formats that picture_format() rejects and for sizes above OpenGL's limit. */
 int view_set_frame(View *view, ViewSide side, const AVFrame *frame, MediaError *error);
 
 /* Nonzero: mirrors the picture horizontally. */
@@ -84,30 +84,30 @@ int view_set_layer(View *view, ViewLayer layer, const Overlay *overlay, double o
 /* Moves or fades a layer without copying it again. */
 void view_move_layer(View *view, ViewLayer layer, int x, int y, double opacity);
 
-/* The upright size with square pixels, at least the stored size on both axes; no frame: 0 x 0. */
+/* The picture's size when upright and scaled up to square pixels; 0 x 0 without a frame. */
 void view_picture_size(const View *view, ViewSide side, int *width, int *height);
 
-/* Computes the places of the pictures: fitted into the area, centred, or zoomed. A zoomed picture
- * that is larger than its area always covers it. VIEW_COMPARE_SIDE places them side by side or one
- * above the other, whichever shows them larger. */
+/* Computes the places of the pictures: centred and fitted into the area, or zoomed. A picture that
+ * is larger than its area covers the area. VIEW_COMPARE_SIDE places the pictures side by side or
+ * one above the other, whichever makes them larger. */
 ViewPlaces view_layout(const View *view, const ViewScene *scene);
 
-/* Zooms by a factor (0: the whole picture) and keeps the point (x, y) in place. A step that
- * would pass the picture's own size stops there. *pixels: window pixels per picture pixel. */
+/* Zooms by a factor (0: the whole picture). The point at (x, y) stays in place. *pixels: the new
+ * scale in window pixels per picture pixel. A step that would pass scale 1 stops at 1. */
 ViewZoom view_zoom(const View *view, const ViewScene *scene, double times, int x, int y,
                    double *pixels);
 
-/* Moves the picture by pixels but keeps its area covered. */
+/* Moves the picture by (x, y), as far as it still covers its area. */
 ViewZoom view_pan(const View *view, const ViewScene *scene, int x, int y);
 
 /* Converts a window rectangle to stored samples of the shown picture (the output in a comparison);
- * {0} if it is outside. */
+ * {0} if the rectangle is outside. */
 Rect view_to_samples(const View *view, const ViewScene *scene, Rect part);
 
 /* The window column of the split line. */
 int view_split_column(const ViewPlaces *places, double split);
 
-/* Draws the whole back buffer. Does nothing for an empty scene. */
+/* Draws the whole back buffer, unless the scene is empty. */
 int view_draw(View *view, const ViewScene *scene, MediaError *error);
 
 /* Draws into a canvas of the scene's size. */

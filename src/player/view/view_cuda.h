@@ -1,6 +1,6 @@
 /*
- * Uploads planes to OpenGL textures with CUDA. Planes in the drawing GPU's memory stay on that GPU.
- * Planes in pinned memory are not copied by the CPU. Other memory works, too.
+ * Uploads planes to OpenGL textures with CUDA. Planes in the memory of the drawing GPU are copied
+ * on that GPU. Planes in host memory, pinned or not, are accepted as well.
  *
  * All functions are for the thread of the view's OpenGL context. Without CUDA support
  * view_cuda_open() fails.
@@ -22,14 +22,13 @@ int view_cuda_open(ViewCuda **cuda, int device, MediaError *error);
 /* For view_set_uploader(); valid as long as `cuda`. */
 const ViewUploader *view_cuda_uploader(const ViewCuda *cuda);
 
-/* Copies rows of up to FRAME_ROWS_PLANES planes from the device to host memory, valid until the
- * next call, and updates `data` and `stride`. Rows on the host are not copied. Returns 0, or -1 if
- * CUDA failed. */
+/* Copies the rows of up to FRAME_ROWS_PLANES planes that are on the device to host memory, valid
+ * until the next call, and updates their `data` and `stride`. Returns 0, or -1 if CUDA failed. */
 int view_cuda_fetch(ViewCuda *cuda, FrameRows *rows, int count);
 
-/* Returns NULL while CUDA works, or one sentence after CUDA failed or made no progress for 10
- * seconds. After that, OpenGL uploads the planes, which must be in host memory. If CUDA fails
- * during view_set_frame() and a plane may be on the device, view_set_frame() also fails. */
+/* Returns NULL while CUDA works, or one sentence once it has failed or made no progress for 10
+ * seconds. From then on OpenGL uploads the planes, so they must be in host memory. If CUDA fails in
+ * view_set_frame() and a plane may be on the device, view_set_frame() also fails. */
 const char *view_cuda_failure(const ViewCuda *cuda);
 
 /* Stops using CUDA because the device is lost or may hang. `why` ends the sentence that

@@ -32,13 +32,13 @@ void scratch_free(const Gl *gl, Scratch *scratch);
 /* Makes the target current and limits drawing to `clip`. */
 void target_use(const Gl *gl, const Target *target, Rect clip);
 
-/* Fills a part of the current target; this part becomes the clip. */
+/* Fills a part of the current target and limits drawing to this part. */
 void target_fill(const Gl *gl, const Target *target, Rect rect, Colour colour);
 
-/* Converts a rectangle to clip space for quad.vert: left, top, width, height. */
+/* Converts a rectangle to left, top, width and height in OpenGL's clip space, for quad.vert. */
 void target_place(const Target *target, Rect rect, float place[4]);
 
-/* Copies a top_down target into a canvas of its size. */
+/* Copies a `top_down` target into a canvas of the target's size. */
 int target_read(const Gl *gl, const Target *target, const Canvas *canvas, MediaError *error);
 
 /* {0} draws nothing. */
@@ -46,11 +46,11 @@ typedef struct Layer {
     bool shown, scaled;
     GLuint texture;    /* 0: not created yet */
     int width, height; /* of the texture */
-    Rect place;
+    Rect place;        /* in the target */
     double opacity;
 } Layer;
 
-/* Copies an overlay. */
+/* Copies an overlay into the layer's texture. */
 int layer_set(const Gl *gl, Layer *layer, const Overlay *overlay, MediaError *error);
 
 /* Draws with `program` into `target`; both must be current. */
@@ -65,7 +65,7 @@ void layer_free(const Gl *gl, Layer *layer);
 
 typedef struct PlaneTexture {
     GLuint texture;    /* 0: not created yet */
-    PicturePlane size; /* plane that it was created for */
+    PicturePlane size; /* of the plane that the texture was created for */
     int bytes;         /* per component */
 } PlaneTexture;
 

@@ -22,8 +22,7 @@ typedef struct ViewPlane {
     ptrdiff_t stride;  /* bytes between rows; may be negative */
 } ViewPlane;
 
-/* A replacement for OpenGL's uploads. A texture keeps its name until the frames' format or size
- * changes. */
+/* Replaces OpenGL's uploads. Textures keep their names until the frames' format or size changes. */
 typedef struct ViewUploader {
     /* Uploads the planes of one frame. When this function returns, the textures are ready for the
      * next OpenGL call and the planes are no longer read. Returns 0; 1 if the caller must upload
