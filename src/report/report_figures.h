@@ -1,8 +1,5 @@
-/*
- * The figures of a report: their values for each frame, and sums over frames.
- *
- * Values are fixed point, so that sums do not depend on the order of frames.
- */
+/* The figures of a report: their values for each frame, and sums over frames. Values are fixed
+ * point, so sums do not depend on the order of frames. */
 #ifndef LUMEQ_REPORT_FIGURES_H
 #define LUMEQ_REPORT_FIGURES_H
 
@@ -36,13 +33,13 @@ typedef struct ReportFigureText {
     const char *key;     /* in JSON */
     const char *name;    /* on the page */
     const char *unit;    /* printed after a number, or "" */
-    double room;         /* minimum range of a plot */
+    double room;         /* a plot's axis spans at least this, in the figure's unit */
     const char *meaning; /* explanation, in HTML */
 } ReportFigureText;
 
 extern const ReportFigureText report_figure_texts[REPORT_FIGURES];
 
-/* The summary computes MABD and flicker, which need two frames. */
+/* report_summary_add() computes MABD and flicker; the caller sets them to REPORT_UNKNOWN. */
 typedef struct ReportFrame {
     int64_t number;           /* from 0, consecutive */
     int64_t begin_us, end_us; /* output time */
@@ -67,13 +64,13 @@ void report_sum_merge(ReportSums *sums, const ReportSums *more);
 /* The mean in the figure's unit; NAN if unknown. */
 double report_sum_mean(const ReportSum *sum);
 
-/* A fixed-point value in the figure's unit. */
+/* Converts from fixed point to the figure's unit. */
 double report_value(int64_t value);
 
-/* Rounds to fixed point; `value` must be finite. */
+/* Converts to fixed point, rounded; `value` must be finite. */
 int64_t report_fixed(double value);
 
-/* The standard deviation in bins. All histogram_*() functions return 0 for an empty histogram. */
+/* Standard deviation in bins. The histogram_*() functions return 0 for an empty histogram. */
 double histogram_deviation(const uint32_t *hist, int bins);
 
 /* -sum p log2 p, in bits. */
@@ -89,7 +86,7 @@ double histogram_share(const uint32_t *hist, int bins, int from, int to);
 
 typedef struct ReportPicture {
     int64_t number, time_us;
-    int64_t entropy; /* of the source, as in ReportValues */
+    int64_t entropy; /* REPORT_ENTROPY of the source */
     int width, height;
     uint16_t curve[REPORT_CURVE]; /* 8-bit codes with 8 fraction bits */
     char *jpeg[REPORT_SIDES];     /* in base64; owned */

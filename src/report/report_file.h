@@ -16,10 +16,10 @@ typedef struct Report Report;
 /* True if the name ends in .html or .json. */
 bool report_known_name(const char *path);
 
-/* Opens the report under a temporary name. `input`: the input's status, or NULL. `stop`: NULL, or a
- * flag that outlives the report. If the flag is set, waiting for a pipe's reader ends. On errors,
- * *report is NULL. MEDIA_USAGE: the file is a directory or the input, or it exists and `overwrite`
- * is 0. MEDIA_OUTPUT: other errors. One thread may use a report at a time. */
+/* Opens the report under a temporary name. `input`: the input file's status, or NULL. `stop`: NULL,
+ * or a flag that outlives the report; setting the flag ends a wait for a pipe's reader. On errors,
+ * *report is NULL. MEDIA_USAGE: `path` is a directory or the input, or it exists and `overwrite` is
+ * 0. MEDIA_OUTPUT: other errors. One thread may use a report at a time. */
 int report_open(Report **report, const char *path, int overwrite, const struct stat *input,
                 const atomic_int *stop, MediaError *error);
 
@@ -37,10 +37,10 @@ int report_commit(Report *report, int partial, MediaError *error);
 
 int64_t report_frames(const Report *report);
 
-/* The file's path after report_commit(), even if that failed; or NULL. Owned by the report. */
+/* The file's path after report_commit(), even after a failure; NULL before. Owned by the report. */
 const char *report_name(const Report *report);
 
-/* Frees the report, and removes its file unless committed. *report may be NULL. */
+/* Frees the report, and removes its file unless report_commit() succeeded. *report may be NULL. */
 void report_close(Report **report);
 
 #endif

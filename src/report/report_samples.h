@@ -22,10 +22,10 @@ typedef struct BlockSamples {
     uint16_t code[BLOCKS_MOST][BLOCK_SIDE * BLOCK_SIDE];
 } BlockSamples;
 
-/* Takes blocks of a frame in a direct format; none if the active area is too small. */
+/* Takes blocks of a frame in a direct format (convert.h); none if `active` is too small. */
 void block_samples_take(BlockSamples *samples, const AVFrame *frame, LumeqRect active);
 
-/* Mean standard deviation of the blocks in 8-bit codes; NAN without blocks. */
+/* Mean of the blocks' standard deviations in 8-bit codes; NAN without blocks. */
 double block_samples_contrast(const BlockSamples *samples);
 
 /* The blocks of a source frame and of its output. */
@@ -34,12 +34,12 @@ typedef struct ReportSamples {
     BlockSamples of[REPORT_SIDES];
 } ReportSamples;
 
-#define BLOCK_STILL 8 /* minimum number of still blocks for a measure of noise */
+#define BLOCK_STILL 8 /* minimum number of still blocks to measure noise */
 
 /* Measures noise in 8-bit codes, before and after, from the difference to the previous frame. Uses
- * blocks of the source that are still and in the darker half of the blocks that are not black.
- * Returns 0, or -1 if unknown: too few blocks are still (fewer than BLOCK_STILL or a quarter of the
- * darker half), the source repeats the previous frame, or depth or active area changed. */
+ * still blocks in the darker half of the source's blocks, not counting black ones. Returns 0, or -1
+ * if fewer than BLOCK_STILL blocks or a quarter of that half are still, the source repeats the
+ * previous frame, or the depth or active area changed. */
 int block_samples_noise(const ReportSamples *now, const ReportSamples *then,
                         double noise[REPORT_SIDES]);
 

@@ -1,5 +1,5 @@
-/* Sums up the figures of the whole video, of each plot point and of each shot. The constants below
- * limit the memory, however long the video is. */
+/* Sums up the figures of the whole video, of each point of a plot and of each shot. The constants
+ * below limit the memory for long videos. */
 #ifndef LUMEQ_REPORT_SUMMARY_H
 #define LUMEQ_REPORT_SUMMARY_H
 
@@ -8,17 +8,17 @@
 #include "media/output/output_file.h"
 #include "report/report_figures.h"
 
-/* Maximum number of plot points; when reached, neighbouring points are merged. */
+/* Maximum number of points. When more are needed, each two neighbouring points are merged. */
 #define REPORT_POINTS 2000
 
-/* Maximum number of listed shots; later ones only count in the totals. */
+/* Maximum number of listed shots. Later shots count only in the totals. */
 #define REPORT_SHOTS 2000
 
-/* Maximum number of shots with pictures. If there are more shots, only every second, fourth or
- * eighth shot and so on has a picture. */
+/* Maximum number of shots with pictures. If there are more shots, only every second one has a
+ * picture; of even more shots, every fourth, and so on. */
 #define REPORT_PICTURED 100
 
-/* Starts as {0}: no frames. */
+/* {0} has no frames. */
 typedef struct ReportSpan {
     int64_t first, frames; /* first frame number, number of frames */
     int64_t begin_us, end_us;
@@ -44,7 +44,7 @@ typedef struct ReportSummary {
     int64_t cuts;
     int64_t pictured; /* one in this many shots has a picture */
 
-    int64_t last_mean[REPORT_SIDES]; /* of the previous frame */
+    int64_t last_mean[REPORT_SIDES]; /* REPORT_MEAN of the previous frame */
 } ReportSummary;
 
 /* Returns 0, or -1 if out of memory. */
@@ -63,16 +63,16 @@ void report_summary_close(ReportSummary *summary);
 /* Facts about the run; the strings are borrowed. */
 typedef struct ReportAbout {
     const char *program;        /* with its version */
-    const char *input, *output; /* names; output NULL: nothing was written */
+    const char *input, *output; /* names; output NULL: no video was written */
     const char *const *options; /* non-default options, "--name=value" */
     int option_count;
     int partial; /* nonzero: the run was interrupted */
 } ReportAbout;
 
-/* One JSON object, described in README.md. */
+/* Writes one JSON object, which README.md describes. */
 void report_json(OutputFile *file, const ReportSummary *summary, const ReportAbout *about);
 
-/* One self-contained HTML page without scripts. */
+/* Writes one HTML page, without scripts or other files. */
 void report_page(OutputFile *file, const ReportSummary *summary, const ReportAbout *about);
 
 #endif

@@ -12,7 +12,7 @@ void report_text_html(OutputFile *file, const char *text);
 /* Prints a string in quotes, escaped for JSON. */
 void report_text_json(OutputFile *file, const char *text);
 
-/* Prints "null" if not finite, else `digits` decimals. */
+/* Prints a number with `digits` decimals, or "null" if it is not finite. */
 void report_number_json(OutputFile *file, double number, int digits);
 
 /* A short formatted text. */
@@ -20,7 +20,7 @@ typedef struct ReportWord {
     char text[32];
 } ReportWord;
 
-/* A figure with one or two decimals, depending on its size; a dash if not finite. */
+/* A figure with one or two decimals, depending on its size; a dash if it is not finite. */
 ReportWord report_word(double number);
 
 /* A time, such as "1:02:03.4" or "2:03.4". */
