@@ -1,10 +1,10 @@
 /*
- * Equalizes the frames of an input for a window in a thread, a few frames before they are shown.
+ * Equalizes the frames of an input in a thread, a few frames before a window shows them.
  *
- * Frames come out in order. When settings change, the shown frame and those after it come out
- * again, as if the new settings had always applied. After a detach, no frame of the old input comes
- * out. If frames of a lossless input are lost with the GPU, the input ends with MEDIA_LOST; lost
- * frames of other inputs are only counted.
+ * equalize_stage_receive() returns frames in order. When settings change, it returns the shown
+ * frame and all after it again, as if the new settings had always applied. After a detach, only the
+ * shown frame of the old input may be returned again. If the GPU fails and frames are lost, a
+ * lossless input (decoder.h) ends with MEDIA_LOST; lost frames of other inputs are only counted.
  *
  * Call these functions from the window's thread, except those marked "Any thread". Only
  * equalize_stage_stop() and equalize_stage_close() may wait.
@@ -20,7 +20,7 @@ typedef struct EqualizeStageOptions {
     LumeqContext *context;
     LumeqParams params;  /* the first settings */
     FrameMemory *memory; /* for equalized frames; must outlive them */
-    int copies;          /* true: copies also frames that the settings do not change */
+    int copies;          /* true: frames that the settings do not change are copied, too */
     int64_t bytes; /* limit for equalized frames that wait; a larger frame waits alone; 0: 256 MB */
     /* The stage's thread calls wants() and take(). While wants() returns true, take() gets each new
      * frame once, in order, in host memory. */
@@ -33,12 +33,12 @@ typedef struct EqualizeStageOptions {
 
 typedef struct EqualizeStage EqualizeStage;
 
-/* MEDIA_INPUT (out of memory or threads); *stage is NULL then. */
+/* Error: MEDIA_INPUT (out of memory or threads); *stage is then NULL. */
 int equalize_stage_open(EqualizeStage **stage, const EqualizeStageOptions *options,
                         MediaError *error);
 
-/* Takes frames from this input from now on, with a new history. `live`: only the newest frame
- * waits. */
+/* From now on takes frames from this input, with a new history. `live`: a newer frame replaces a
+ * waiting one. */
 void equalize_stage_attach(EqualizeStage *stage, Input *input, int live);
 
 /* Detaches the input; the stage does not use it again. */
@@ -47,41 +47,41 @@ void equalize_stage_detach(EqualizeStage *stage);
 /* Call when the input has a frame or has ended. Any thread. */
 void equalize_stage_wake(EqualizeStage *stage);
 
-/* Receives a frame, which the caller then owns. Returns 0: the next frame; 1: the shown frame,
- * equalized again; AVERROR(EAGAIN): no frame is ready; AVERROR_EOF; or MEDIA_INPUT, MEDIA_USAGE or
- * MEDIA_LOST with `error` filled. */
+/* Receives a frame, which the caller then owns. Returns 0 with the next frame, 1 with the shown
+ * frame equalized again, AVERROR(EAGAIN) if no frame is ready, AVERROR_EOF at the end, or
+ * MEDIA_INPUT, MEDIA_USAGE or MEDIA_LOST with `error` filled. */
 int equalize_stage_receive(EqualizeStage *stage, Frame **frame, MediaError *error);
 
-/* Call when the window takes this frame to show or drop it. Makes room for another one. */
+/* Call when the window takes this frame to show or drop it. Then another one is equalized. */
 void equalize_stage_taken(EqualizeStage *stage, const Frame *frame);
 
-/* Call when this frame is on the screen; NULL: when no frame is. */
+/* Tells the stage which frame is on the screen; NULL: none. */
 void equalize_stage_shown(EqualizeStage *stage, const Frame *frame);
 
-/* Changes the settings of the shown frame and all after it. Received frames that are not shown yet
- * come out again, so the caller must free the old ones. */
+/* Changes the settings of the shown frame and all after it. Free the received frames that are not
+ * shown yet: they are returned again. */
 void equalize_stage_set(EqualizeStage *stage, const LumeqParams *params);
 
 /* Like equalize_stage_set() with unchanged settings. */
 void equalize_stage_redo(EqualizeStage *stage);
 
-/* True until the shown frame has come out with the latest settings. */
+/* True while the shown frame has not been received with the latest settings. */
 bool equalize_stage_is_behind(const EqualizeStage *stage);
 
 /* Allows or forbids outputs in the GPU's memory; they are forbidden at first. */
 void equalize_stage_allow_device(EqualizeStage *stage, int allowed);
 
-/* While `hold` is true, drops live frames. */
+/* Nonzero: drops live frames from now on. */
 void equalize_stage_hold(EqualizeStage *stage, int hold);
 
-/* A frame is late if it ends after `from` and not after `to` plus the usual time for equalizing. A
- * newer frame replaces a late one. `from` and `to` are positions (see Decoded). */
+/* Lets newer frames replace late ones. A frame is late if it ends between the positions `from` and
+ * `to` plus the average time to equalize a frame. */
 void equalize_stage_set_late(EqualizeStage *stage, int64_t from, int64_t to);
 
 /* Number of frames that wait to be received. */
 int equalize_stage_waiting(EqualizeStage *stage);
 
-/* Number of frames that were lost with the GPU. Any thread. */
+/* Number of frames lost because the GPU failed. Any thread. */
 int64_t equalize_stage_lost(const EqualizeStage *stage);
 
 /* True if the GPU was lost. Any thread. */
@@ -90,7 +90,7 @@ bool equalize_stage_is_lost(const EqualizeStage *stage);
 /* Ends the thread. */
 void equalize_stage_stop(EqualizeStage *stage);
 
-/* Stops the stage if necessary. Free its frames first. *stage may be NULL. */
+/* Stops the stage if necessary. Free the received frames first. *stage may be NULL. */
 void equalize_stage_close(EqualizeStage **stage);
 
 #endif

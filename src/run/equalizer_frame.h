@@ -25,25 +25,25 @@ bool equalizer_writes(const LumeqParams *params);
 /* True if these parameters may change chroma. */
 bool equalizer_writes_chroma(const LumeqParams *params);
 
-/* A frame for the library. `out`: NULL to measure only. Chroma is left out if `out` shares the
- * chroma planes of `in`. Frames must be direct (media/convert.h); cropped margins are left out. */
+/* A frame for the library, without cropped margins. `out`: NULL to measure only. Chroma is left out
+ * if `out` shares the chroma planes of `in`. Both frames need a direct format (media/convert.h). */
 LumeqFrame equalizer_frame(const AVFrame *in, const AVFrame *out);
 
-/* A sync that makes the library wait for the GPU's decoder. Its `after` is NULL if the frame was
- * not decoded on the GPU. */
+/* Returns a sync that makes the library wait for the GPU's decoder. Its `after` is NULL if the
+ * frame was not decoded on the GPU. */
 LumeqSync equalizer_sync(const AVFrame *in);
 
 /* The luma of `before`, the frame before `in`, as a previous image for the library. It has no
  * planes if `before` is NULL or differs from `in` in size, margins, format, range or memory. */
 LumeqImage equalizer_previous(const AVFrame *before, const AVFrame *in);
 
-/* If only one of the two frames is in GPU memory, downloads this frame. Does nothing if their size,
- * format or range differs, or if `before` is NULL. Callers keep a reference to the original `in`,
- * to compare the next frame with it. Returns 0, or an AVERROR if the GPU may be lost. */
+/* If only one of the two frames is in GPU memory, replaces it by a copy in host memory. Does
+ * nothing if their size, format or range differs, or if `before` is NULL. Returns 0, or an
+ * AVERROR if memory runs out or the GPU may be lost. */
 int equalizer_colocate(FrameMemory *memory, AVFrame *before, AVFrame *in);
 
-/* Makes the output for `in`, with its own chroma if `chroma`. Without `memory`, returns a reference
- * to `in`, for a frame that is only measured. NULL: MEDIA_INPUT (out of memory). */
+/* Makes an output for `in`, with its own chroma planes if `chroma`. Without `memory`, returns a
+ * reference to `in`. Returns NULL with the error MEDIA_INPUT if out of memory. */
 AVFrame *equalizer_output(FrameMemory *memory, const AVFrame *in, int chroma, MediaError *error);
 
 /* Measures a frame against the previous one, which may be NULL; see lumeq_measure(). Returns 0,

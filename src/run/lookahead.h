@@ -11,38 +11,38 @@
 #include "run/input.h"
 
 typedef struct LookaheadOptions {
-    /* Opens the input once more, to read the same streams as `like`. */
+    /* Opens the input a second time, to read the same streams as `like`. */
     int (*open)(void *opaque, const Source *like, Source **source, MediaError *error);
     void *opaque;
     const Source *source; /* source of the frames to equalize */
     InputOptions input;   /* options of the input whose frames are equalized */
     LumeqContext *context;
-    int64_t nanoseconds; /* to look ahead, up to LUMEQ_MAX_LOOKAHEAD */
+    int64_t nanoseconds; /* how far to look ahead, up to LUMEQ_MAX_LOOKAHEAD */
 } LookaheadOptions;
 
 typedef struct Lookahead Lookahead;
 
-/* All that the options point to must outlive the lookahead. Close it even after a fault. */
+/* All that the options point to must outlive the lookahead. Close it even after an error. */
 int lookahead_open(Lookahead **lookahead, const LookaheadOptions *options, MediaError *error);
 
-/* Call before lookahead_start() if the parameters depend on the first frames: measures one
- * lookahead period. Stores the number of these frames, and how many of them would be denoised
- * without a lookahead. MEDIA_INPUT. */
+/* Measures the first frames, up to `nanoseconds`. Call it before lookahead_start() if the
+ * parameters depend on these frames. Stores their number, and how many would be denoised without a
+ * lookahead. Error: MEDIA_INPUT. */
 int lookahead_survey(Lookahead *lookahead, const LumeqParams *params, int64_t *frames,
                      int64_t *filtered, MediaError *error);
 
-/* Begins to make curves. `depth`: see curve_maker_open(). MEDIA_INPUT. */
+/* Begins to make curves. `depth`: see curve_maker_open(). Error: MEDIA_INPUT. */
 int lookahead_start(Lookahead *lookahead, const LumeqParams *params, int depth, MediaError *error);
 
-/* Waits for the next frame and its curve, which the caller unrefs: returns 1, or 0 after the last.
- * MEDIA_INPUT. */
+/* Waits for the next frame and its curve, which the caller must unref. Returns 1, 0 after the last
+ * frame, or a MEDIA_* error. */
 int lookahead_next(Lookahead *lookahead, MeasuredFrame *frame, LumeqCurve **curve,
                    MediaError *error);
 
-/* After lookahead_next() has returned 0: true if the input is known to be damaged. */
+/* True if the input is damaged. Call after lookahead_next() has returned 0. */
 bool lookahead_is_damaged(const Lookahead *lookahead);
 
-/* Ends its threads. *lookahead may be NULL. */
+/* Ends the threads. *lookahead may be NULL. */
 void lookahead_close(Lookahead **lookahead);
 
 #endif

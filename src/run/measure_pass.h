@@ -1,5 +1,5 @@
-/* Decodes and measures an input or a part of it, for a lookahead or a job. The caller's
- * thread measures. */
+/* Decodes and measures an input or a part of it, for a lookahead or a job. Measures on the caller's
+ * thread. */
 #ifndef LUMEQ_RUN_MEASURE_PASS_H
 #define LUMEQ_RUN_MEASURE_PASS_H
 
@@ -11,25 +11,25 @@ typedef struct MeasurePass {
     InputOptions input; /* without packets to copy */
     LumeqContext *context;
     const LumeqParams *params;
-    /* Gets each frame's measure, and sets *measure to NULL to keep it. A fault ends the pass. */
+    /* Gets each frame's measure. Sets *measure to NULL to own it. An error ends the pass. */
     int (*take)(void *opaque, const AVFrame *frame, const MeasuredFrame *which,
                 LumeqMeasure **measure, MediaError *error);
     void *opaque;
-    /* Frames before this time (in the track's time base, not shifted) are decoded but not measured;
-     * INT64_MIN: all are measured. */
+    /* Frames before this time of the source, in the track's time base, are decoded but not
+     * measured. INT64_MIN: all frames are measured. */
     int64_t from_pts;
 
     /* Results. */
     DamageReport report; /* set on success */
-    uint32_t before[2];  /* marks of the two frames before the measured ones, nearest first; or 0 */
+    uint32_t before[2];  /* marks of the two frames before the measured part, nearest first; or 0 */
 } MeasurePass;
 
-/* Stores the marks of frames[0] and frames[1], or 0 for NULL. Each is measured against the next
- * frame in the array, which is shown before it. MEDIA_INPUT, MEDIA_LOST. */
+/* Stores the marks of frames[0] and frames[1], or 0 for NULL. The frames are in reverse order of
+ * time; each is measured against the next one in the array. Errors: MEDIA_INPUT, MEDIA_LOST. */
 int measure_pass_marks(LumeqContext *context, const LumeqParams *params, AVFrame *const frames[3],
                        uint32_t marks[2], MediaError *error);
 
-/* Reads to the end of the part, or until a stop. MEDIA_INPUT, MEDIA_LOST, or a fault of take(). */
+/* Reads to the end of the part, or until a stop. Errors: MEDIA_INPUT, MEDIA_LOST, or take()'s. */
 int measure_pass_run(MeasurePass *pass, MediaError *error);
 
 #endif

@@ -9,18 +9,17 @@
 #include "run/run_frame.h"
 #include "run/stop.h"
 
-/*
- * One thread calls all functions; any may be NULL. packet() and frame() return 0, a MEDIA_* with a
- * message in `error` or Frame.error, or AVERROR_EOF: the output is complete, which ends the run.
- */
+/* The loop's thread calls these functions. Each may be NULL. packet() and frame() return 0,
+ * AVERROR_EOF to end the run because the output is complete, or a MEDIA_* error. packet() stores
+ * the message in `error`, frame() in Frame.error. */
 typedef struct Sink {
     void *self;
-    /* Takes a packet of a copied track, in order with the frames. The sink may take over its
+    /* Takes a packet of a copied track, in order with the frames. It may take over the packet's
      * references, so at most one sink of a run has this function. */
     int (*packet)(void *self, AVPacket *packet, MediaError *error);
     /* Takes a frame whose `out` is set. */
     int (*frame)(void *self, Frame *frame);
-    /* The last call. `complete`: AVERROR_EOF ended the loop, perhaps because of a stop. */
+    /* Called last. `complete`: the loop ended with AVERROR_EOF, at the end or after a stop. */
     void (*end)(void *self, int complete, MediaError *error);
 } Sink;
 
@@ -41,21 +40,21 @@ typedef struct RunLoop {
     /* Set by the caller. */
     Sinks sinks;
     atomic_int *stop;   /* or NULL; if not RUN_ON, the loop ends; run_pipeline() may set RUN_OVER */
-    const Input *input; /* its input_zero() becomes Frame.zero_us; NULL: 0 */
-    int64_t number;     /* of the next frame; counts up */
+    const Input *input; /* for Frame.zero_us; NULL: 0 */
+    int64_t number;     /* Frame.number of the next frame; counts up */
 
     int64_t frames; /* number of frames that all sinks have taken */
 } RunLoop;
 
-/* Waits for the next frame, which the loop frees. Returns 0, AVERROR_EOF at the end, or another
- * negative number. */
+/* Waits for the next frame, which the loop then frees. Returns 0, AVERROR_EOF at the end, or
+ * another negative number. */
 typedef int RunNext(void *opaque, Frame **frame, MediaError *error);
 
-/* Runs until the end of the input (returns AVERROR_EOF), the first failure (returns its negative
- * code) or a stop (returns 0 or AVERROR_EOF). */
+/* Runs until the input ends, a function fails, or the loop is stopped. Returns AVERROR_EOF at the
+ * end, the negative result of the failed function, or 0 or AVERROR_EOF after a stop. */
 int run_frames(RunLoop *run, RunNext *next, void *opaque, MediaError *error);
 
-/* Runs the stages of a pipeline. Returns 0 at the end of the input and after a stop, or a fault. */
+/* Runs the stages of a pipeline. Returns 0 at the end or after a stop, or a MEDIA_* error. */
 int run_pipeline(RunLoop *run, const PipelineParts *parts, MediaError *error);
 
 /* Gives decoded frames to the sinks unchanged. Returns like run_pipeline(). */
