@@ -1,7 +1,7 @@
 /*
- * A fake V4L2 camera: a program that preloads this library sees a camera at a device path where
- * there is no file. The library answers system calls as a driver does, and delivers frames of a
- * moving pattern in real time, raw (YUYV, NV12, YU12, gray) or as JPEGs.
+ * A fake V4L2 camera: a program that preloads this library sees a camera at a path where no file
+ * exists. The library answers system calls like a driver. In real time, it delivers frames of a
+ * moving pattern, raw (YUYV, NV12, YU12, gray) or as JPEGs.
  *
  *     LD_PRELOAD=libfake_camera.so lumeq --camera
  *
@@ -12,12 +12,12 @@
  *   FAKE_CAMERA          the camera's path, which begins with /dev/video [/dev/video0]
  *   FAKE_CAMERA_NAME     its name [Fake Webcam]
  *   FAKE_CAMERA_MODES    formats it offers, in order: code, size, rates. If the size is a range
- *                        with steps, the rates are a range. Without rates, it reports none.
- *                        Codes have four characters, as in "Y12 " and "Y16-" (big endian):
+ *                        with steps, the rates are a range. A format may have no rates. Codes
+ *                        have four characters, such as "Y12 " or "Y16-" (big endian). Example:
  *                        "MJPG 1280x720@30,15;YUYV 16x16-1920x1080/16x8@1-60;YUYV 8x8"
  *   FAKE_CAMERA_STATE    its state, in the words below []
- *   FAKE_CAMERA_CONTROL  a file with such words, read at every call; replace it by rename(). It
- *                        overrides FAKE_CAMERA_STATE.
+ *   FAKE_CAMERA_CONTROL  a file with such words, which replaces FAKE_CAMERA_STATE. The file is
+ *                        read at every call, so change it by rename().
  *   FAKE_OUTPUT          the path of a virtual camera, which begins with /dev/video. It takes raw
  *                        pictures by write(), like v4l2loopback [no virtual camera]
  *   FAKE_OUTPUT_RECORD   a file that gets every picture written to the virtual camera. FILE.log
@@ -25,51 +25,51 @@
  *                        frame that the camera delivers.
  *
  * The words, separated by blanks:
- *   gone          unplugged: open descriptors stay dead, nothing can be opened
- *   at=PATH       it has this path, beginning with /dev/video
- *   name=NAME     another camera, of this name
- *   bus=NAME      plugged into this bus
- *   denied        opening it needs a permission
- *   busy          another program has it
- *   full          its bus has no room for the stream
- *   other         the device captures nothing
+ *   gone          it is unplugged: open() fails, and open descriptors stay dead
+ *   at=PATH       its path, which begins with /dev/video
+ *   name=NAME     its name
+ *   bus=NAME      the bus to which it is connected
+ *   denied        open() fails, because the user has no permission
+ *   busy          another program uses it
+ *   full          starting the stream fails, because the bus has no room for it
+ *   other         the device is not a camera
  *   nosize        it reports 0 bytes per frame
  *   over          it reports frames larger than their buffers
  *   few           16-bit gray uses few codes, from 7600 on, as in a thermal camera
  *   low           16-bit gray uses the lower 14 bits
- *   wide          deep gray has bits above its depth
+ *   wide          gray of more than 8 bits also has bits set above its depth
  *   sensor        its driver reports a sensor, which must be set up before use
  *   unlinked      starting the stream fails, as for a sensor that is not set up
  *   stall         no frames come
  *   eio           taking a frame fails
- *   rate=N        it always sets this rate
- *   size=WxH      it always sets this size
+ *   rate=N        it uses this rate, whatever rate is requested
+ *   size=WxH      it uses this size, whatever size is requested
  *   norate        it does not report its rate
- *   refuse=CODE   it refuses this format, though it offers it
+ *   refuse=CODE   it refuses this format, although it offers the format
  *   malformed     its JPEGs are garbage
  *   cut           its JPEGs end in the middle
- *   flagged       frames are marked as damaged by the driver; flagged=N: every Nth one
- *   short         raw frames lack their last row; short=N: every Nth one
+ *   flagged       the driver marks all frames as damaged; flagged=N: every Nth frame
+ *   short         all raw frames lack their last row; short=N: every Nth frame
  *   pad=N         rows of raw frames have N bytes of padding
- *   colours=C/E/Q/X  colour space, encoding, quantization and transfer that the driver reports, as
- *                 numbers of V4L2
- *   lost=N        every Nth frame is lost on its way to the driver, which counts it
+ *   colours=C/E/Q/X  colour space, encoding, quantization and transfer function that the driver
+ *                 reports, as V4L2's numbers
+ *   lost=N        every Nth frame is lost, but the driver counts the frame
  *   uncounted     the driver does not number its frames
- *   noclock       no timestamps
+ *   noclock       frames have no timestamps
  *
  * Words about the virtual camera:
  *   out.gone, out.denied, out.busy   as above
- *   out.taken     another program writes to it, so it reports that it is a camera
+ *   out.taken     another program writes to it; it reports that it is a camera
  *   out.captures  it reports that it is a camera
- *   out.both      one device is both the camera and the virtual camera
+ *   out.both      the same device is also the camera
  *   out.other     its driver is not v4l2loopback
  *   out.takes=CODE,CODE  it takes only these formats
- *   out.size=WxH  it always has this size
- *   out.norate    it keeps no rate
- *   out.eio       writing to it fails
+ *   out.size=WxH  it uses this size, whatever size is requested
+ *   out.norate    setting a rate fails
+ *   out.eio       write() fails
  *
- * Frames are counted from the program's start. The top eighth of frame n shows n as 16 bits, in 16
- * fields of equal width from left to right. The highest bit comes first, and white is 1.
+ * The program's first frame has number 0. The top eighth of a frame shows its number as 16 bits, in
+ * 16 fields of equal width. The highest bit is at the left, and white is 1.
  */
 #include <dlfcn.h>
 #include <errno.h>
@@ -299,7 +299,7 @@ ssize_t write(int fd, const void *data, size_t size)
     return ret;
 }
 
-/* Returns the camera's events for poll(). If 0, *next is the time of the next frame. */
+/* See fake_events(). */
 static short events(int fd, int64_t *next)
 {
     short found = 0;

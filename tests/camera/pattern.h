@@ -5,13 +5,13 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* Bytes of a row (of luma) of YUYV, NV12, YU12 or gray; 0 for other codes. */
+/* Bytes of a row of YUYV or gray, or of a luma row of NV12 or YU12; 0 for other codes. */
 unsigned raw_row(uint32_t code, unsigned width);
 
-/* Bytes of a picture in one of these formats, whose rows are `stride` bytes apart. */
+/* Bytes of a picture in one of these formats with rows of `stride` bytes. */
 size_t raw_size(uint32_t code, unsigned height, unsigned stride);
 
-/* Draws limited-range luma, scaled to the depth of deep gray. Does not change padding. */
+/* Draws limited-range luma, scaled up if gray has more than 8 bits. Does not change padding. */
 void draw_raw(unsigned char *to, uint32_t code, unsigned width, unsigned height, unsigned stride,
               unsigned number);
 
