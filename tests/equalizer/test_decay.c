@@ -1,10 +1,10 @@
-/* 1 - exp(-t / tau) in integers, against values of double precision. */
+/* Compares the integer 1 - exp(-t / tau) with double precision. */
 #include <math.h>
 
 #include "../check.h"
 #include "equalizer/rule/decay.h"
 
-#define TAU_END (INT64_C(1) << 42) /* the longest time constant, plus 1 */
+#define TAU_END (INT64_C(1) << 42) /* longest time constant, plus 1 */
 
 static void check_decay(int64_t step, int64_t tau)
 {
@@ -14,16 +14,16 @@ static void check_decay(int64_t step, int64_t tau)
           (long long)tau, got, exact);
 }
 
-/* Computed with 40 digits. */
+/* The expected values were computed with 40 digits. */
 TEST(known_values)
 {
     static const struct {
         int64_t step, tau;
         uint32_t decay;
     } known[] = {
-        {40000000, 500000000, 5039}, /* 25 frames a second, half a second */
-        {16683333, 500000000, 2151}, /* 59.94 */
-        {41708333, 500000000, 5245}, /* 23.976 */
+        {40000000, 500000000, 5039}, /* 25 frames a second; tau = 0.5 s */
+        {16683333, 500000000, 2151}, /* 59.94 frames a second */
+        {41708333, 500000000, 5245}, /* 23.976 frames a second */
         {1, 1, 41427},
         {1000, 3000, 18577},
         {7, 2, 63557},
@@ -38,10 +38,10 @@ TEST(known_values)
 
 TEST(extremes)
 {
-    CHECK(lumeq_decay(0, 500000000) == 0, "no time has passed");
-    CHECK(lumeq_decay(1, 0) == 65536 && lumeq_decay(0, 0) == 65536, "no time constant");
-    CHECK(lumeq_decay(INT64_MAX, TAU_END - 1) == 65536, "the longest step");
-    CHECK(lumeq_decay(INT64_MAX, 1) == 65536, "the longest step, the shortest time constant");
+    CHECK(lumeq_decay(0, 500000000) == 0, "a step of 0 decays");
+    CHECK(lumeq_decay(1, 0) == 65536 && lumeq_decay(0, 0) == 65536, "tau = 0 does not decay fully");
+    CHECK(lumeq_decay(INT64_MAX, TAU_END - 1) == 65536, "the longest step does not decay fully");
+    CHECK(lumeq_decay(INT64_MAX, 1) == 65536, "the longest step with tau = 1 does not decay fully");
     for (int k = 0; k < 13; k++)
         for (int d = -2; d <= 2; d++)
             if (k || d >= 0)

@@ -1,5 +1,5 @@
-/* Records a simulated microphone for ten minutes, with a beep at each flash of a camera. The sound
- * device's clock drifts, and its blocks come late, in bursts, or not at all. */
+/* Records ten minutes from a simulated microphone, which hears a beep at each flash of a camera.
+ * The sound device's clock drifts, and its blocks come late, in bursts, or not at all. */
 #include "media/output/live_sound.h"
 
 #include <math.h>
@@ -18,8 +18,8 @@
 
 /* How a microphone behaves. */
 typedef struct Device {
-    double drift;              /* relative error of its clock */
-    int jitter_us;             /* blocks come up to this late */
+    double drift;              /* relative error of the clock */
+    int jitter_us;             /* maximum lateness of a block */
     int64_t burst_every_us;    /* time from one burst to the next; 0: no bursts */
     int64_t burst_us;          /* duration of the blocks that come in a burst */
     int64_t starts_us;         /* from the start of the recording */
@@ -40,8 +40,8 @@ static int64_t jitter(int64_t block, int most)
 static void search(Found *f, const AVPacket *packet)
 {
     const float *samples = (const float *)(const void *)packet->data;
-    CHECK(packet->pts == f->samples, "a gap: %lld after %lld", (long long)packet->pts,
-          (long long)f->samples);
+    CHECK(packet->pts == f->samples, "the packet begins at sample %lld, not %lld",
+          (long long)packet->pts, (long long)f->samples);
     for (int64_t i = 0; i < packet->duration; i++, f->samples++) {
         if (fabsf(samples[i]) < 0.1F)
             continue;
@@ -59,7 +59,7 @@ static void read_all(LiveSound *s, int64_t until, int end, AVPacket *packet, Fou
     }
 }
 
-/* The time of the device's sample in us, from the start of the recording. */
+/* The time of the device's sample, in microseconds from the start of the recording. */
 static double time_of(const Device *d, int64_t sample)
 {
     return (double)d->starts_us + (double)sample * 1e6 / (LIVE_SOUND_RATE * (1 + d->drift));
@@ -70,7 +70,7 @@ static int is_missing(const Device *d, double time)
     return d->gap_us && time >= (double)d->gap_us && time < (double)d->gap_until;
 }
 
-/* Adds the block that begins with sample `first` and came at `came`. */
+/* Adds the block that begins with sample `first`. `came`: the time at which the block came. */
 static void add_block(LiveSound *s, const Device *d, int64_t first, int64_t came)
 {
     float samples[BLOCK];
@@ -81,7 +81,7 @@ static void add_block(LiveSound *s, const Device *d, int64_t first, int64_t came
     live_sound_add(s, samples, BLOCK, BEGIN + came);
 }
 
-/* When a block comes: after its last sample, later by jitter and bursts. */
+/* The time at which a block comes: its last sample's, delayed by jitter and bursts. */
 static int64_t comes(const Device *d, int64_t first)
 {
     const int64_t end = (int64_t)time_of(d, first + BLOCK), phase = FFABS(end);
@@ -106,7 +106,7 @@ static Found record(const Device *d, int64_t length_us)
     }
     read_all(s, BEGIN + now, 1, packet, &f);
     const int64_t due = av_rescale(now, LIVE_SOUND_RATE, 1000000);
-    CHECK(FFABS(f.samples - due) <= BLOCK, "%lld samples instead of %lld", (long long)f.samples,
+    CHECK(FFABS(f.samples - due) <= BLOCK, "%lld samples recorded, not %lld", (long long)f.samples,
           (long long)due);
     av_packet_free(&packet);
     live_sound_close(&s);
@@ -186,9 +186,9 @@ TEST(level)
 {
     LiveSound *s = live_sound_create(2);
     const float loud[] = {0, 0.5F, -0.25F, 0};
-    CHECK(live_sound_level(s) == 0 && live_sound_time(s) == AV_NOPTS_VALUE, "it is not silent");
+    CHECK(live_sound_level(s) == 0 && live_sound_time(s) == AV_NOPTS_VALUE, "sound at first");
     live_sound_add(s, loud, 2, 1000);
-    CHECK(live_sound_level(s) == 0.5 && live_sound_time(s) == 1000, "level %g",
+    CHECK(live_sound_level(s) == 0.5 && live_sound_time(s) == 1000, "wrong time, or level %g",
           live_sound_level(s));
     live_sound_close(&s);
 }

@@ -1,4 +1,4 @@
-/* The clock, and the decision to show, drop or delay a frame: expected values computed by hand. */
+/* Compares the clock, and which frames are shown, dropped or delayed, with values found by hand. */
 #include "check.h"
 
 #include "player/clock.h"
@@ -10,8 +10,8 @@ static const Clock new_clock = {.speed = 1};
 static void at(const Clock *clock, int64_t now, int64_t expected, const char *what)
 {
     const int64_t position = clock_position(clock, now);
-    CHECK(llabs(position - expected) <= 1, "%s: at %lld it is %lld, not %lld", what, (long long)now,
-          (long long)position, (long long)expected);
+    CHECK(llabs(position - expected) <= 1, "%s: at %lld, the position is %lld, not %lld", what,
+          (long long)now, (long long)position, (long long)expected);
 }
 
 TEST(runs_and_pauses)
@@ -45,7 +45,7 @@ TEST(waits_for_sound)
     clock_set(&c, 0, 7 * S, 1);
     at(&c, S / 10, 7 * S, "waits");
     CHECK(clock_until(&c, S / 10, 7 * S) == 0, "the current frame is not due");
-    CHECK(clock_until(&c, S / 10, 8 * S) == S, "not as if the sound began now");
+    CHECK(clock_until(&c, S / 10, 8 * S) == S, "the next frame is not due in 1 s");
     clock_follow(&c, S / 10, 7 * S + 100);
     at(&c, S / 10, 7 * S + 100, "the sound begins");
     at(&c, S / 10 + 5000, 7 * S + 5100, "runs with it");
@@ -62,7 +62,7 @@ TEST(waits_while_paused)
     Clock c = new_clock;
     clock_set(&c, 0, 7 * S, 1);
     clock_pause(&c, 100 * S, 0);
-    at(&c, 100 * S + CLOCK_HOLD_US / 2, 7 * S, "waits once it is not paused");
+    at(&c, 100 * S + CLOCK_HOLD_US / 2, 7 * S, "waits after the pause");
     clock_pause(&c, 100 * S + CLOCK_HOLD_US / 2, 1);
     clock_set_speed(&c, 150 * S, 2);
     clock_pause(&c, 200 * S, 0);
@@ -108,25 +108,25 @@ TEST(frames_in_time)
     Sync sync = {0};
     int64_t wait = -1;
     CHECK(decide(&sync, &c, S + 30000, SYNC_NO_FRAME, &wait) == SYNC_WAIT && wait == 30000,
-          "early: %lld", (long long)wait);
+          "an early frame waits %lld us", (long long)wait);
     CHECK(decide(&sync, &c, S + 30 * S, SYNC_NO_FRAME, &wait) == SYNC_WAIT &&
               wait == SYNC_MAX_WAIT_US,
-          "very early: %lld", (long long)wait);
-    CHECK(decide(&sync, &c, S, S + 40000, &wait) == SYNC_SHOW && wait == 0, "due");
-    CHECK(decide(&sync, &c, S - 39000, S + 1000, &wait) == SYNC_SHOW, "late");
-    CHECK(decide(&sync, &c, S - 44900, S - 4900, &wait) == SYNC_SHOW, "the next one is just due");
+          "a very early frame waits %lld us", (long long)wait);
+    CHECK(decide(&sync, &c, S, S + 40000, &wait) == SYNC_SHOW && wait == 0, "a due frame waits");
+    CHECK(decide(&sync, &c, S - 39000, S + 1000, &wait) == SYNC_SHOW, "a late frame is not shown");
+    CHECK(decide(&sync, &c, S - 44900, S - 4900, &wait) == SYNC_SHOW, "dropped too early");
     CHECK(sync.shown == 3 && sync.dropped == 0 && sync.late == 1, "%d shown, %d dropped, %d late",
           (int)sync.shown, (int)sync.dropped, (int)sync.late);
-    CHECK(decide(&sync, &c, S - 45000, S - 5000, &wait) == SYNC_DROP, "the next one is overdue");
-    CHECK(decide(&sync, &c, S - 5 * S, SYNC_NO_FRAME, &wait) == SYNC_SHOW, "the only one");
-    CHECK(decide(&sync, &c, S, S, &wait) == SYNC_DROP, "the next one is at the same time");
+    CHECK(decide(&sync, &c, S - 45000, S - 5000, &wait) == SYNC_DROP, "not dropped in time");
+    CHECK(decide(&sync, &c, S - 5 * S, SYNC_NO_FRAME, &wait) == SYNC_SHOW, "last one dropped");
+    CHECK(decide(&sync, &c, S, S, &wait) == SYNC_DROP, "a frame with the next one's time is shown");
     CHECK(sync.shown == 4 && sync.dropped == 2 && sync.late == 2, "%d shown, %d dropped, %d late",
           (int)sync.shown, (int)sync.dropped, (int)sync.late);
 
     sync.lead_us = 8000;
     CHECK(decide(&sync, &c, S + 30000, SYNC_NO_FRAME, &wait) == SYNC_WAIT && wait == 22000,
-          "a lead of 8 ms: %lld", (long long)wait);
-    CHECK(decide(&sync, &c, S + 8000, SYNC_NO_FRAME, &wait) == SYNC_SHOW, "seen in time");
+          "with a lead of 8 ms, an early frame waits %lld us", (long long)wait);
+    CHECK(decide(&sync, &c, S + 8000, SYNC_NO_FRAME, &wait) == SYNC_SHOW, "the lead is ignored");
 }
 
 TEST(jumping_frames)
@@ -137,11 +137,11 @@ TEST(jumping_frames)
     const int64_t far = SYNC_JUMP_US + 2 * S;
     const SyncFrame ahead = {far, 40000, SYNC_NO_FRAME}, back = {-far, 40000, -far + 40000};
     const SyncFrame slide = {far, 60 * S, SYNC_NO_FRAME};
-    CHECK(sync_decide(&sync, &c, 0, 0, &ahead, &wait) == SYNC_JUMP, "ahead");
-    CHECK(sync_decide(&sync, &c, 0, 0, &back, &wait) == SYNC_JUMP, "back");
-    CHECK(sync_decide(&sync, &c, 0, 0, &slide, &wait) == SYNC_WAIT, "frames that are shown long");
-    CHECK(sync_decide(&sync, &c, 0, 1, &ahead, &wait) == SYNC_WAIT, "ahead of the sound");
-    CHECK(sync_decide(&sync, &c, 0, 1, &back, &wait) == SYNC_DROP, "behind the sound");
+    CHECK(sync_decide(&sync, &c, 0, 0, &ahead, &wait) == SYNC_JUMP, "no jump ahead");
+    CHECK(sync_decide(&sync, &c, 0, 0, &back, &wait) == SYNC_JUMP, "no jump back");
+    CHECK(sync_decide(&sync, &c, 0, 0, &slide, &wait) == SYNC_WAIT, "a long slide is not awaited");
+    CHECK(sync_decide(&sync, &c, 0, 1, &ahead, &wait) == SYNC_WAIT, "the sound is not awaited");
+    CHECK(sync_decide(&sync, &c, 0, 1, &back, &wait) == SYNC_DROP, "not dropped for the sound");
     CHECK(sync.shown == 2, "%d shown", (int)sync.shown);
 }
 
