@@ -1,4 +1,4 @@
-"""--code-range: deep gray video that uses few of its codes is stretched first."""
+"""Tests --code-range, which stretches gray video of more than 8 bits if it uses few of its codes."""
 
 import array
 import random
@@ -70,7 +70,7 @@ class CodeRange(Case):
         self.assertGreater(deviation(codes), ENOUGH)
         self.assertLess(max(codes), 65535)
         self.assertGreater(min(codes), 0)
-        self.assertLess(deviation(frame_means(codes)), 1000) # the waves alone make 600
+        self.assertLess(deviation(frame_means(codes)), 1000) # the waves alone cause 600
 
     def check_untouched(self, written, source):
         self.assertFalse(written[1])

@@ -1,4 +1,4 @@
-"""--network: URLs as INPUT, over the loopback interface."""
+"""Tests URLs as INPUT over the loopback interface."""
 
 import base64
 import http.server
@@ -9,7 +9,7 @@ import threading
 from common import *
 from window import MISSING, WindowCase
 
-SILENCE = 2  # seconds of silence that tests of timeouts allow
+SILENCE = 2  # --network-timeout of tests that wait for it, in seconds
 IMPATIENT = ("--network", "--network-timeout", SILENCE)
 
 
@@ -101,7 +101,7 @@ class NetworkCase(Case):
             self.assertEqual(packets(a, str(i)), packets(b, str(i)))
 
     def listen(self, serve):
-        """Calls serve(connection) for each connection, in order, and keeps all of them open. Returns the port."""
+        """Starts a server that calls serve(connection) for each connection and keeps it open. Returns the port."""
         listener = socket.create_server(("127.0.0.1", 0))
         kept = []
 
@@ -134,7 +134,7 @@ class NetworkCase(Case):
         return self.listen(lambda connection: connection.sendall(greeting))
 
     def full_server(self):
-        """Starts a server that never accepts and whose queue is full. Returns its port."""
+        """Starts a server that accepts no connection and whose queue of connections is full. Returns its port."""
         listener = socket.create_server(("127.0.0.1", 0), backlog=0)
         self.addCleanup(listener.close)
         for _ in range(3):
@@ -164,7 +164,7 @@ class NetworkCase(Case):
 class Headless(NetworkCase):
     def test_the_whole_file(self):
         whole = clip("whole.mkv", *X264, "-c:a", "aac", sound=1)
-        for path, ranges in ((whole, False), (whole, True), (simple(), True)):  # the mp4's index is at its end
+        for path, ranges in ((whole, False), (whole, True), (simple(), True)):  # the mp4's index is at the file's end
             with self.subTest(path, ranges=ranges):
                 self.converted(path, "here.mkv", "-y", "--two-pass", "off")
                 self.converted(self.serve_file(path, ranges=ranges), "there.mkv", "-y")
@@ -270,7 +270,7 @@ class Headless(NetworkCase):
             self.write(name, text.encode())
             with self.subTest(name):
                 self.refused(lumeq("--config", self.path("config"), url + "/" + name, "--null"), INPUT, name)
-            with self.subTest(name, local=True):  # a local list opens nothing
+            with self.subTest(name, local=True):  # nor do lists on the disk
                 self.refused(lumeq(self.path(name), "--null"), INPUT, name)
         with open(self.path("l.m3u8"), "rb") as f:
             self.refused(lumeq("-", "--null", stdin=f), INPUT, "playlist")
@@ -348,7 +348,7 @@ class Headless(NetworkCase):
         self.assertLess(time.monotonic() - begin, SOON)
 
     def send(self, url, *args, seconds=4):
-        """Sends a video in real time."""
+        """Starts a process that sends a video to the URL in real time."""
         process = subprocess.Popen(
             ["ffmpeg", "-v", "error", "-nostdin", "-re", "-f", "lavfi", "-i", "testsrc2=size=320x240:rate=30", "-t",
              str(seconds), "-c:v", "libx264", "-preset", "ultrafast", "-tune", "zerolatency", "-g", "15", *args, url],
@@ -373,8 +373,8 @@ class Headless(NetworkCase):
                 self.assertGreater(len(frame_times(self.path(scheme + ".mkv"))), 60 / SLOWER)
 
     def serve_rtsp(self, stream, seconds=0, challenge=None):
-        """Starts an RTSP server that sends a transport stream in `seconds`. With a `challenge`, the server asks for a
-        password. Returns the URL."""
+        """Starts an RTSP server that sends a transport stream spread over `seconds`. With a `challenge`, the server
+        asks for a password. Returns the URL."""
         sdp = "v=0\r\no=- 0 0 IN IP4 127.0.0.1\r\ns=x\r\nt=0 0\r\nm=video 0 RTP/AVP 33\r\na=control:track\r\n"
         more = {"OPTIONS": "Public: DESCRIBE, SETUP, PLAY, TEARDOWN\r\n",
                 "DESCRIBE": "Content-Type: application/sdp\r\nContent-Length: %d\r\n" % len(sdp),
@@ -473,7 +473,7 @@ class Headless(NetworkCase):
     def test_rtsp_in_real_time(self):
         """Probing for tracks may take longer than --network-timeout."""
         data = read_bytes(clip("slow.ts", *X264, "-g", "100", seconds=8))
-        url = self.serve_rtsp(data[len(data) // 6 // 188 * 188:], seconds=6)  # begins between two keyframes
+        url = self.serve_rtsp(data[len(data) // 6 // 188 * 188:], seconds=6)  # starts between two keyframes
         self.ok("--no-reconnect", "--network-timeout", 1, url, "-o", self.path("o.mkv"))
         self.assertGreater(len(frame_times(self.path("o.mkv"))), 20)
 

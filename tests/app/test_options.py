@@ -1,4 +1,4 @@
-"""Unknown, out-of-range and contradictory options are refused before anything is opened."""
+"""Tests that wrong options are refused before anything is opened, and what the help and messages say."""
 
 from common import *
 
@@ -16,7 +16,7 @@ def on_terminal(*args, columns=80, code=DONE):
 
 class Options(Case):
     def refuse(self, *args, words=(), code=USAGE):
-        """Checks a refusal with this code. INPUT usually does not exist, so opening it first would give another code."""
+        """Checks the exit code. INPUT usually does not exist, so this code shows that INPUT was not opened."""
         self.refused(lumeq(*args, cwd=self.folder), code, *words)
         self.assertEqual(self.files(), [])
 

@@ -1,4 +1,4 @@
-"""A real window on a headless X server: its contents, keys and end."""
+"""Tests a real window on a headless X server: its contents, keys, and how it ends."""
 
 import test_code_range as code_range
 from common import *
@@ -8,7 +8,7 @@ FAULTS = os.environ.get("FAULTS_LIBRARY")
 
 
 def is_blue(r, g, b):
-    """The colour of the input's histogram."""
+    """True for the colour of the input's histogram."""
     return b > 180 and b > r + 60
 
 
@@ -22,7 +22,7 @@ class Window(WindowCase):
                         "no fog is visible")
         self.assertTrue(wait_for(lambda: self.share(self.grab(), middle, WIDTH, is_blue) > 0.005),
                         "no histogram beside the picture")
-        self.key("h", "h", "h", "h", "h")  # over the picture, through all scopes, then away
+        self.key("h", "h", "h", "h", "h")  # moves the panel, shows each other scope, hides the panel
         self.assertTrue(wait_for(lambda: self.share(self.grab(), middle, WIDTH, is_blue) < 0.002),
                         "the histogram stays")
         self.key("space")
@@ -50,7 +50,7 @@ class Window(WindowCase):
         self.assertTrue(wait_for(lambda: bright() > 0.1), "the picture is not stretched")
         self.key("e")
         time.sleep(2.5)  # until the message has gone
-        self.assertTrue(wait_for(lambda: bright() < 0.01), "the picture is stretched while the equalizer is off")
+        self.assertTrue(wait_for(lambda: bright() < 0.01), "the picture is stretched without the equalizer")
         self.key("e")
         self.assertTrue(wait_for(lambda: bright() > 0.1), "the picture is not stretched again")
         self.quits(process)
@@ -118,7 +118,7 @@ class Window(WindowCase):
         return look()[0]
 
     def choosing(self, *files):
-        """An environment with a file dialog that chooses the next of these files each time."""
+        """Returns an environment with a file dialog that chooses these files, one in each call."""
         script = "#!/bin/sh\ncd '%s'\nn=$(cat n 2>/dev/null || echo 0)\necho $((n + 1)) > n\nshift $#\nset -- %s\nshift $n\necho \"$1\"\n"
         dialog = self.write("zenity", (script % (self.folder, " ".join("'%s'" % f for f in files))).encode())
         os.chmod(dialog, 0o700)
@@ -170,7 +170,7 @@ class Window(WindowCase):
     def test_stats_of_a_part(self):
         self.ends(self.play(SMALL, "--ss", "1", "--to", "2", "--stats", self.path("s.csv")))
         rows = read_rows(self.path("s.csv"))
-        self.assertGreater(len(rows), 0)  # a slow machine drops nearly all
+        self.assertGreater(len(rows), 0)  # a slow machine drops nearly all frames
         self.assertLessEqual(len(rows), 25)
         times = [float(r["time"]) for r in rows]
         self.assertEqual(times, sorted(set(times)))
@@ -323,7 +323,7 @@ class Window(WindowCase):
     def test_damaged(self):
         self.write("cut.mkv", read_bytes(SAMPLE)[:200000])
         self.assertIn("s early", self.ends(self.play(self.path("cut.mkv"), "-q"), DAMAGED).err)
-        process = self.play(self.path("cut.mkv"), "--loop")  # closed before its end
+        process = self.play(self.path("cut.mkv"), "--loop")  # closed before the video ends
         self.window(process)
         self.quits(process)
 
