@@ -1,4 +1,4 @@
-"""The ways to use the program that trials go through, and the options that trials add at random."""
+"""The ways in which trials run the program, and the options that trials add at random."""
 
 import collections
 
@@ -30,7 +30,7 @@ def fits(mode, name):
 
 ALL = tuple(MODES)
 HEADLESS = tuple(m for m in MODES if m != "window")
-ENCODED = ("file", "two-pass", "jobs", "segments", "many", "pipe")  # with sound and tags
+ENCODED = ("file", "two-pass", "jobs", "segments", "many", "pipe")  # these write sound and tags
 FFV1 = ("file", "jobs", "segments", "pipe")
 SINGLE = ("file", "two-pass", "null", "report", "pipe", "window")
 WINDOW = ("window",)
@@ -39,7 +39,7 @@ NOT_JOBS = tuple(m for m in HEADLESS if m != "jobs")
 # option: (modes that it is added to, its values; "" for a flag)
 OPTIONS = {
     "recursive": (("many",), ("",)),
-    "sequence-rate": (("file", "null"), ("12.5",)),  # of numbered pictures
+    "sequence-rate": (("file", "null"), ("12.5",)),  # only for a folder of numbered pictures
     "overwrite": (("file", "two-pass", "jobs", "many", "sequence"), ("",)),
     "keep": (("segments",), ("1M",)),
     "overlay": (("file", "two-pass", "jobs", "many"), ("",)),
@@ -106,21 +106,21 @@ OPTIONS = {
 
 # option: why no trial adds it
 UNTRIED = {
-    "no-measure": "commands of job steps; tests/app/test_job.py damages their files",
+    "no-measure": "only for lumeq plan",
     "part-seconds": "like --parts",
     "idle": "the window waits",
     "loop": "never ends", "loop-all": "never ends",
-    "shuffle": "for lists",
-    "remember": "writes the user's settings; tests/app/test_window.py",
-    "sub-file": "needs a second file; tests/player/test_subtitle_files.c",
+    "shuffle": "only for lists",
+    "remember": "writes the user's settings; see tests/app/test_window_live.py",
+    "sub-file": "needs a second file; see tests/player/test_subtitle_files.c",
     "quiet": "every trial is quiet", "verbose": "no fixed number of lines",
-    "network": "the default", "reconnect": "URLs", "no-reconnect": "URLs", "network-timeout": "URLs",
-    "password-file": "URLs",
+    "network": "the default", "reconnect": "only for URLs", "no-reconnect": "only for URLs",
+    "network-timeout": "only for URLs", "password-file": "only for URLs",
     "help": "opens no input", "version": "opens no input", "doctor": "opens no input", "json": "opens no input",
     "list-gpus": "opens no input", "list-devices": "opens no input", "list-formats": "cameras",
     "camera": "cameras", "video-size": "cameras", "framerate": "cameras", "input-format": "cameras",
     "mirror": "cameras", "record-raw": "cameras", "microphone": "cameras",
-    "virtual-camera": "needs a device; tests/app/test_virtual_camera.py",
+    "virtual-camera": "needs a device; see tests/app/test_virtual_camera.py",
 }
 
 

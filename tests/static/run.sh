@@ -9,9 +9,9 @@ usage() {
     cat <<END
 usage: run.sh [all | REV]
 
-Checks the C files of src/ that have changed since the commit REV, at most $most of them, the latest
-first. Default: since the branch left main; on main, the last $commits commits. If x.h has changed, x.c
-is checked. "all" checks all files, which takes 8 minutes on two cores.
+Checks the C files of src/ that have changed since the commit REV, but only the latest $most files.
+Default of REV: where the branch left main; on main, $commits commits ago. If x.h has changed, x.c is
+checked. "all" checks all files, which takes 8 minutes on two cores.
 END
 }
 
@@ -27,7 +27,7 @@ for tool in clang-tidy cppcheck; do
 done
 git rev-parse --quiet --verify HEAD >/dev/null || { say "skipped: not a git checkout" && exit 77; }
 
-# Lists all sources but device code and plugins, which need the headers of other programs.
+# Lists all sources, except device code and plugins: they need headers of other programs.
 every_file() {
     git ls-files 'src/*.c' | grep -vE '^src/(plugins|bench/gpu)|/cuda/|cuda\.c$|src/media/gpu_device\.c'
 }
@@ -49,7 +49,7 @@ else
     git rev-parse --quiet --verify "$since^{commit}" >/dev/null || fail "$since is no commit"
     mapfile -t files < <(changed_files "$since")
     if [ "${#files[@]}" -gt "$most" ]; then
-        say "not checked, as only the latest $most files are: ${files[*]:$most}"
+        say "Only the latest $most files are checked. Not checked: ${files[*]:$most}"
         files=("${files[@]:0:$most}")
     fi
 fi
@@ -59,13 +59,13 @@ build=build/static
 [ -f "$build/compile_commands.json" ] ||
     cmake --preset release -B "$build" -DLUMEQ_CUDA=OFF -DBUILD_TESTING=OFF >/dev/null
 
-# Drops duplicates, and the findings that accepted.txt lists.
+# Prints each finding once, except those that accepted.txt lists.
 new_findings() {
     sed -n "s|^$root/||p" | grep -E ': (warning|error): ' | sort -u |
         grep -vEf <(sed -n 's/^\([^# ]*\) \([a-zA-Z.-]*\) .*/^\1:.*\\[\2[],]/p' tests/static/accepted.txt) || true
 }
 
-# Files that define the functions of analyzer.h are read without it.
+# Checks a file. Files that define functions of analyzer.h must not include it.
 tidy() {
     local include=(--extra-arg=-include "--extra-arg=$root/tests/static/analyzer.h")
     case $1 in
