@@ -117,7 +117,7 @@ static void allow_folder(Rules *r, const char *file, uint64_t rights)
 
 /* ---- the system ---- */
 
-/* Allows the folder of a library outside the system folders. The library may load more from it. */
+/* Allows the folder of a library outside the system folders. It may load more files from there. */
 static int allow_library(struct dl_phdr_info *library, size_t size, void *rules)
 {
     Rules *r = rules;
@@ -175,7 +175,7 @@ static void allow_system(Rules *r, int gpu)
     static const char *const random[] = {"/dev/random", "/dev/urandom"};
     static const char *const lists[] = {"LD_LIBRARY_PATH", "FONTCONFIG_PATH", "FONTCONFIG_FILE"};
     static const struct {
-        const char *variable, *otherwise; /* names a folder; the default folder below $HOME */
+        const char *variable, *otherwise; /* environment variable; default below $HOME */
         const char *below;                /* the subfolder to allow */
         uint64_t rights;
     } homes[] = {{"XDG_DATA_HOME", ".local/share", "fonts", READ},
@@ -255,7 +255,7 @@ static void allow_input(Rules *r, const Options *o)
     }
 }
 
-/* Allows writing in the folder of an output, or only to the output if it is a pipe or device. */
+/* Allows writing to a pipe or device, or in the folder of an output file. */
 static void allow_output(Rules *r, const char *path, SandboxKind kind)
 {
     char place[PATH_MAX];
@@ -324,8 +324,8 @@ static int replace(int fd, const char *path, int flags)
     return ret;
 }
 
-/* Closes inherited descriptors that no option names; standard input becomes /dev/null. Makes
- * terminals write-only. Returns 0 or an errno. */
+/* Closes inherited descriptors that no option names, but replaces standard input by /dev/null.
+ * Makes terminals write-only. Returns 0 or an errno. */
 static int limit_descriptors(const Options *o)
 {
     char path[32];
@@ -345,7 +345,7 @@ static int limit_descriptors(const Options *o)
         if (fd == STDIN_FILENO && is_named(o, fd))
             continue;
         if (isatty(fd) && replace(fd, path, O_WRONLY) < 0 && fd != STDIN_FILENO)
-            reason = errno; /* the terminal of another user, as after su */
+            reason = errno; /* another user's terminal cannot be opened, as after su */
         else if (fd == STDIN_FILENO && fcntl(fd, F_GETFD) >= 0 && !isatty(fd))
             (void)replace(fd, "/dev/null", O_RDONLY);
     }
@@ -374,8 +374,8 @@ static const char never[] =
     "perf_event_open process_madvise process_vm_readv process_vm_writev ptrace quotactl "
     "quotactl_fd reboot request_key settimeofday swapoff swapon syslog userfaultfd vhangup";
 
-/* Further calls that no run needs: processes and signals, attributes of files, names and mounts,
- * messages and memory that processes share. */
+/* Further calls that no run needs. They concern processes and signals, attributes of files, names
+ * and mounts, and messages and memory that processes share. */
 static const char forbidden[] =
     "execve execveat fork get_robust_list ioprio_set kcmp migrate_pages move_pages "
     "pidfd_getfd pidfd_open pidfd_send_signal process_mrelease rt_sigqueueinfo "
@@ -447,14 +447,14 @@ static const struct {
     unsigned count;
 } conditions[] = {
     {"clone", {HAS(0, CLONE_THREAD, 0)}, 1}, /* a new process, not a thread */
-    {"prctl", {IS(0, PR_SET_PDEATHSIG)}, 1}, /* a child must end with its parent */
+    {"prctl", {IS(0, PR_SET_PDEATHSIG)}, 1}, /* could let a child outlive its parent */
     {"prlimit64 sched_setaffinity sched_setattr sched_setparam sched_setscheduler",
      {IS_NOT(0, 0)},
      1},
     {"prlimit64", {IS_NOT(2, 0)}, 1}, /* setting limits */
     {"setpriority", {IS_NOT(0, PRIO_PROCESS)}, 1},
     {"setpriority", {IS_NOT(1, 0)}, 1},
-    /* Before Linux 6.2, Landlock lets these truncate a file that must not be written. */
+    /* Before Linux 6.2, Landlock lets these calls truncate a file that must not be written. */
     {"open", {HAS(1, O_TRUNC | O_ACCMODE, O_TRUNC | O_RDONLY)}, 1},
     {"open", {HAS(1, O_TRUNC | O_ACCMODE, O_TRUNC | O_ACCMODE)}, 1},
     {"openat", {HAS(2, O_TRUNC | O_ACCMODE, O_TRUNC | O_RDONLY)}, 1},
@@ -522,7 +522,7 @@ static int limit_sockets(scmp_filter_ctx filter, int gpu, int network)
     return ret < 0 || network ? ret : add_rules(filter, SCMP_ACT_ERRNO(ENOENT), "connect", 0, NULL);
 }
 
-/* `otherwise`: the action for calls without a rule. Calls for another processor get ENOSYS. */
+/* `otherwise`: the action for calls without a rule. Calls of another architecture get ENOSYS. */
 static scmp_filter_ctx new_filter(uint32_t otherwise)
 {
     scmp_filter_ctx filter = seccomp_init(otherwise);
@@ -564,7 +564,7 @@ static int forbid_calls(const Options *o, int gpu)
     return ret;
 }
 
-/* Allows a run to make a file read-only, or to copy the permissions of the replaced file. */
+/* Allows a run to make its outputs read-only, or to copy the permissions of replaced files. */
 static int allow_modes(scmp_filter_ctx filter, const Options *o)
 {
     const char *const paths[] = {o->output, o->stats, o->report};
@@ -630,7 +630,7 @@ static int names_file(const char *value)
     return dot || strchr(value, '/');
 }
 
-/* True if a run with these options has a sandbox. *why: NULL, or why not. */
+/* True if a run with these options has a sandbox. If not, *why is the reason. */
 static bool suits_sandbox(const Options *o, const char **why)
 {
     *why = NULL;
@@ -648,7 +648,7 @@ static bool suits_sandbox(const Options *o, const char **why)
         *why = "this encoder needs a device";
     if (options_is_url(o) && network_is_local(o->input))
         *why = "names in .local need the socket of a service";
-    /* Ignores CUDA's default, a folder in /tmp that anybody may create. */
+    /* Ignores the default folder of CUDA's service, since anybody may create it in /tmp. */
     if (uses_gpu(o) && getenv("CUDA_MPS_PIPE_DIRECTORY"))
         *why = "CUDA_MPS_PIPE_DIRECTORY names a service that needs sockets";
     return !*why;
@@ -656,7 +656,7 @@ static bool suits_sandbox(const Options *o, const char **why)
 
 int sandbox_say(const Options *o, MediaError *error)
 {
-    static int is_said; /* child processes inherit it */
+    static int is_said; /* child processes inherit it, and do not repeat the message */
     const char *why;
     const int suits = suits_sandbox(o, &why), filters = sandbox_can_filter();
     const char *lack = suits ? sandbox_lack() : why;
@@ -671,8 +671,8 @@ int sandbox_say(const Options *o, MediaError *error)
     return suits;
 }
 
-/* Makes missing device files of the GPU. At its first use, CUDA would start the same program, but
- * the sandbox forbids starting programs. */
+/* Makes missing device files of the GPU with nvidia-modprobe. CUDA would start this program itself,
+ * but the sandbox forbids starting programs. */
 static void make_devices(void)
 {
     static const char program[] = "/usr/bin/nvidia-modprobe";

@@ -73,7 +73,7 @@ int setup_params(LumeqParams *params, OptionsInput *input, const Options *o, con
     return check_meter(o, source, error);
 }
 
-/* ---- the codes of deep gray video ---- */
+/* ---- the codes of gray video with more than 8 bits ---- */
 
 /* Indexed by Options.range. */
 static const enum AVColorRange levels[] = {AVCOL_RANGE_UNSPECIFIED, AVCOL_RANGE_MPEG,
@@ -83,7 +83,7 @@ CodeRange setup_codes(const Options *o, const Source *source)
 {
     const LumeqParams params = options_params(o, (OptionsInput){0});
     const int is_hdr = source && transfer_of(source) != LUMEQ_TRANSFER_SDR;
-    /* --strength 0 and --limit refer to the source's tones, so these must not be stretched. */
+    /* --strength 0, --limit and HDR refer to the source's tones, so these must not be stretched. */
     const int refers_to_source = o->strength == 0 || o->limit != LUMEQ_LIMIT_NONE || is_hdr;
     const int keeps_codes = o->code_range == OPTIONS_CODE_RANGE_FULL || o->mode == LUMEQ_MODE_OFF ||
                             !equalizer_writes(&params) ||
@@ -119,8 +119,8 @@ static bool is_live(const char *path, int network)
            !S_ISDIR(file.st_mode);
 }
 
-/* Returns the end of the film to write, in microseconds of the input (INT64_MAX: its end); 0: no
- * film is written, or --frames ends it. */
+/* Returns the end of the film to write, in microseconds: INT64_MAX for the end of the input, 0 if
+ * no film is written or --frames ends it. */
 static int64_t film_end(const Options *o)
 {
     const AVOutputFormat *muxer = NULL;
@@ -334,7 +334,7 @@ InputOptions setup_video(const Options *o, const Writer *writer)
 #define AUTO10 "--pix-fmt auto10: "
 #define BITS 10
 
-/* Minimum percentage of lifted frames for 10 bits. Most films go dark for a moment. */
+/* 10 bits need this percentage of lifted frames, because most films go dark for a moment. */
 #define LIFTED_PERCENT 1
 
 bool is_auto10(const Options *options)

@@ -12,7 +12,7 @@
 #include "media/process.h"
 
 #define TOGETHER_NS 1000000000LL /* signals within this time count as one */
-#define PATIENCE_S 5             /* without activity */
+#define PATIENCE_S 5             /* a run without activity for this time is stuck */
 
 #define PAUSE_FLAGS (SA_RESTART | SA_RESETHAND)
 

@@ -51,7 +51,7 @@ static bool end_task(const TaskPool *p, TaskSlot *slot, int status)
     return p->end(p->opaque, task, code > EXIT_DAMAGED ? -1 : code, a);
 }
 
-/* Starts processes in the free slots. False: end() has returned false. */
+/* Starts processes in the free slots. Returns false if end() did. */
 static bool start_some(TaskPool *p, int *running)
 {
     const ProcessOptions options = {.body = run_task, .opaque = p};
@@ -83,7 +83,7 @@ static bool listen_to_all(TaskPool *p, struct pollfd *ends, int *running)
         ends[i] =
             (struct pollfd){p->slots[i].task < 0 ? -1 : p->slots[i].process.output, POLLIN, 0};
     const int some = poll(ends, (nfds_t)p->jobs, LOOK_MS);
-    activity_note(); /* waiting is progress: each process has its own watchdog */
+    activity_note(); /* waiting counts as activity, since each process has a watchdog */
     for (int i = 0; i < p->jobs && some > 0; i++) {
         TaskSlot *slot = &p->slots[i];
         if (ends[i].fd < 0 || !ends[i].revents ||

@@ -23,8 +23,8 @@ static size_t collected_size;
 
 #define ERASE_LINE "\r\033[K"
 #define DEFAULT_COLUMNS 80
-#define LINE_BYTES 1400 /* of the longest message */
-#define PATIENCE_MS 500 /* maximum wait of a signal handler's line for standard error */
+#define LINE_BYTES 1400 /* maximum size of a message */
+#define PATIENCE_MS 500 /* maximum wait of a signal handler for standard error */
 
 void say_set_verbosity(Verbosity level)
 {

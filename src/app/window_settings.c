@@ -15,14 +15,14 @@
 #define SMOOTH_STEP 0.1           /* seconds */
 #define MAX_SMOOTH 60
 #define CLIP_RATIO 1.125
-#define MAX_CLIP 100     /* the step after it is 0, no limit */
-#define DEFAULT_CLIP 3.0 /* auto counts as this */
+#define MAX_CLIP 100     /* the next step up is 0, no limit */
+#define DEFAULT_CLIP 3.0 /* steps from auto start here */
 #define BRIGHTNESS_STEP 0.05
 #define GAMMA_RATIO 1.1
 #define DENOISE_STEP 0.1
 
 typedef struct Row {
-    const char *option, *title; /* name in the table, and name for messages */
+    const char *option, *title; /* name in the option table; name in messages */
 } Row;
 
 static const Row rows[PLAYER_SETTINGS] = {
@@ -262,7 +262,7 @@ static void change_by(WindowSettings *s, PlayerSetting setting, int step,
         break;
     case PLAYER_BARS: o->bars = (LumeqBars)wrapped((int)o->bars, step, 2); break;
     case PLAYER_RANGE: o->range = wrapped(o->range, step, 3); break;
-    case PLAYER_DENOISE: /* auto comes after 1 */
+    case PLAYER_DENOISE: /* the step after 1 is auto */
         value = o->denoise == LUMEQ_DENOISE_AUTO ? 1 + DENOISE_STEP : o->denoise;
         value = stepped(value, step, DENOISE_STEP);
         o->denoise = value > 1 ? LUMEQ_DENOISE_AUTO : fmax(value, 0);

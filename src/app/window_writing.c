@@ -37,7 +37,7 @@ static int add_settings(TextList *a, const Options *o)
     return option_arguments(&film, text_list_add, a);
 }
 
-/* Returns an unused name in `folder`; NULL: in the current folder. Release it with free(). */
+/* Returns an unused name in `folder` (NULL: the current one), or NULL. Release it with free(). */
 static char *free_name(const char *folder, const char *path, const char *extension)
 {
     const char *base = file_name_base(path), *dot = strrchr(base, '.');
