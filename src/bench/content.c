@@ -25,8 +25,8 @@ static uint32_t dark(int x, int y, int height, uint64_t random)
     return 15 + natural(x, y, height, random) / 6 + (uint32_t)(random >> 32 & 3);
 }
 
-/* A well-exposed picture, like most video, which lumeq leaves untouched: shapes over most of
- * the range and little grain. */
+/* A well-exposed picture that lumeq leaves untouched, like most video: shapes over most of the
+ * range and little grain. */
 static uint32_t exposed(const BenchPicture *c, int x, int y, uint64_t random)
 {
     const double across = 9.1 * x / c->width, down = 6.9 * y / c->height;

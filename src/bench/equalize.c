@@ -512,7 +512,7 @@ static void print_columns(void)
            "  duplex_frames_per_s, duplex/s  rate of copies alone, in both directions at once\n"
            "  share_of_duplex, share         frames_per_s / duplex_frames_per_s\n\n"
            "A measurement takes --seconds, or less after 4096 single frames. On a GPU it takes\n"
-           "a fifth of that, except resident_chroma_us, and rates are medians of five.\n"
+           "a fifth of that (resident_chroma_us: all), and rates are medians of five runs.\n"
            "The first frames of each case must equal those of plain C on one thread, bit for\n"
            "bit; otherwise there is no row, and the exit code is 1.\n\n"
            "For comparison: CV-CUDA publishes 25.4 us for HistogramEq, 19.6 for CLAHE and 3.0\n"

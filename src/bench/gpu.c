@@ -12,7 +12,7 @@
 
 /* ---- copies ---- */
 
-/* Buffers for each direction, so that no copy waits for the memory of the previous one. */
+/* Number of buffers in each direction, so that no copy waits for the memory of the previous one. */
 #define BUFFERS 4
 
 typedef struct Bus {
@@ -172,7 +172,7 @@ HistogramGpu *histogram_gpu_open(const BenchPicture *picture, int device)
     return NULL;
 }
 
-/* Counts the picture as a single row. Its stride of 0 has any alignment. */
+/* Counts the picture as a single row, whose stride is not used. A stride of 0 counts as aligned. */
 static cudaError_t count_lumeq(const HistogramGpu *g, int piece, cudaStream_t stream)
 {
     const LumeqCudaCount count = {.counted = {picture_at(g, piece), 0, (int)g->samples, 1},
@@ -263,8 +263,8 @@ static cudaError_t time_once(const Timer *timer, double *us)
     return error;
 }
 
-/* Times the strategy: the median of the replays, and the distance between their quartiles.
- * Afterwards, every piece must have the counts of the first run. */
+/* Times the strategy: the median of the replays, and the distance between their quartiles. Then
+ * checks that every piece has the counts of the first run. */
 static int time_strategy(HistogramGpu *g, HistogramResult *r)
 {
     Timer timer = {0};

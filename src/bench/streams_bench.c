@@ -117,8 +117,8 @@ static void print_notes(void)
            "the time of its packet until it is equalized; p50, p99 and max are the delays that\n"
            "50, 99 and 100 percent of the frames do not exceed. A frame is late if its delay\n"
            "exceeds two periods. B-frames add to the delay. Ten frames of each stream come\n"
-           "before the clock starts. counted, pinned: lumeq's peak GPU memory, including\n"
-           "decoder surfaces, and peak pinned host memory, in MiB; stderr has their limits. A\n"
+           "before the clock starts. In MiB, counted is lumeq's peak GPU memory, including\n"
+           "decoder surfaces, and pinned its peak pinned host memory; stderr has the limits. A\n"
            "frame without room on the GPU goes to host memory. The exit code is 0 even if\n"
            "frames were late, and 1 if an option, a video or the GPU cannot be used, or if the\n"
            "rows cannot be written.\n" BENCH_ORIGIN_HELP);
@@ -429,7 +429,7 @@ static int measure(Bench *b)
 
 typedef struct Row {
     const char *stream, *input, *decoded;
-    double frames, rate, late, delays[3], counted, pinned; /* delays: of 50, 99 and 100 % */
+    double frames, rate, late, delays[3], counted, pinned; /* delays: for 50, 99, 100 % */
 } Row;
 
 static void print_row(const Row *r)
