@@ -14,7 +14,7 @@ typedef struct Apply {
     CpuTeam *team;
     const LumeqApplyJob *job;
     LumeqRect active;
-    LumeqImage in, out; /* the active picture, or one of its fields */
+    LumeqImage in, out; /* the picture without bars, or one of its fields */
     int chroma_rows;    /* in `in` */
     int luma, chroma;   /* whether to write luma, chroma */
     int lift_luma, lift_chroma;
@@ -43,7 +43,7 @@ static void shift_rows(const LumeqImage *out, int plane, int from, int rows, int
         }
 }
 
-/* Copies rows of chroma between layouts; both images have the same size. */
+/* Copies rows of chroma from planar to interleaved or back. The images have the same size. */
 static void copy_chroma(const LumeqImage *to, const LumeqImage *from, int rows)
 {
     const int width = lumeq_width(from, 1), to_step = lumeq_step(to, 1), step = lumeq_step(from, 1);
@@ -239,8 +239,8 @@ static int apply_fields(const Apply *whole)
     return ret;
 }
 
-/* True if output luma must be bounded: chroma is scaled, and luma may rise by a raised cell of the
- * table, tiles or cleared haze. The reference has no bound. */
+/* True if output luma must be bounded: chroma is scaled, and a raised cell of the table, tiles or
+ * clearing of haze may raise luma. OpenCV's reference has no bound. */
 static int bounds_luma(const LumeqApplyJob *job)
 {
     const CurveGain *gain = job->table->gain;

@@ -21,8 +21,8 @@ static Blocks find_blocks(int width)
     return blocks;
 }
 
-/* Counts the lit samples of a row's blocks. Each lane counts one position in all blocks, so it
- * never exceeds BARS_BLOCKS. */
+/* Counts the lit samples of a row's blocks. Each lane counts one position in all blocks, so its
+ * count never exceeds BARS_BLOCKS. */
 #define DEFINE_ROW(bits)                                                                           \
     static uint8_t row##bits(const uint##bits##_t *src, const Blocks *blocks, uint##bits##_t lit)  \
     {                                                                                              \

@@ -6,8 +6,8 @@
 
 #include "equalizer/bars.h"
 
-/* Counts the lit samples of rows or columns in [from, to) of a frame that starts at `src`, and
- * stores them at their places in LumeqCounts.lit. Threads may work on different rows or columns. */
+/* Counts the lit samples of each row or column in [from, to) of the frame at `src`. Stores each
+ * count at the index of its row or column. Threads may work on different rows or columns. */
 void lumeq_profile_rows(const BarsParams *params, uint8_t *lit_rows, const void *src,
                         ptrdiff_t stride, int from, int to);
 void lumeq_profile_columns(const BarsParams *params, uint8_t *lit_columns, const void *src,

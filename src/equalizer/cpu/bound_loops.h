@@ -53,8 +53,8 @@ static inline int bound_any(const BoundBlock *block, int32_t range)
     return any;
 }
 
-/* The same test before a block is loaded, for planar chroma with half of luma's columns. The limit
- * is 21/8 * far. bound_any_blocks() compares the maxima of several blocks, bound_any_block() each
+/* The same test with 21/8 instead of 3, before a block is loaded, for planar chroma with half of
+ * luma's columns. bound_any_blocks() compares the maxima of several blocks, bound_any_block() each
  * sample of a block. `wide` holds 21 times the distance from gray. */
 #define DEFINE_BOUND_ANY(bits, wide)                                                               \
     static inline int bound_any_blocks##bits(const LumeqBoundRow *row, int x, int count)           \
