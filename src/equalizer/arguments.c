@@ -169,7 +169,7 @@ int lumeq_check_previous(const LumeqImage *previous, const LumeqImage *in,
         previous->depth != in->depth || previous->shift != in->shift ||
         previous->range != in->range)
         return lumeq_refuse(
-            "the previous frame must have the size, depth, shift and range of this one");
+            "the previous frame must have the input's size, depth, shift and range");
     return 0;
 }
 
