@@ -29,7 +29,7 @@ static inline ByteTable byte_table(const uint8_t *bytes)
     return table;
 }
 
-/* The table of byte `at` of each of 256 values, which are `step` bytes apart. */
+/* Makes a table from byte `at` of each of 256 values, which are `step` bytes apart. */
 static inline ByteTable byte_of(const void *numbers, int step, int at)
 {
     uint8_t bytes[256];
@@ -45,7 +45,7 @@ typedef struct Window {
 
 #define BYTE_BLOCK 64
 #define HALVES (BYTE_BLOCK / 32)
-#define HALVES_AT_ONCE (VECTOR_REGISTERS / 8) /* their entries in four tables fit in registers */
+#define HALVES_AT_ONCE (VECTOR_REGISTERS / 8) /* limited by the number of registers */
 
 static inline __m256i load_vector(const void *from)
 {
@@ -116,8 +116,8 @@ static inline void look_up_bytes(__m256i (*found)[HALVES], const ByteTable *tabl
 
 #else
 
-/* Looks up HALVES_AT_ONCE halves from `half` on in some parts of `count` tables, and XORs the
- * entries into `found`. `count` and `half` are constants. */
+/* Looks up HALVES_AT_ONCE halves of a block, from `half` on, in the parts of `count` tables from
+ * `first` on. XORs the entries into `found`. `count` and `half` are constants. */
 static inline __attribute__((always_inline)) void
 look_up_parts(__m256i (*found)[HALVES], const ByteTable *tables, int count, int first, int parts,
               const __m256i code[HALVES], int half)
@@ -163,8 +163,8 @@ static inline __attribute__((always_inline)) void look_up_bytes(__m256i (*found)
 
 #endif
 
-/* Joins bytes to values of 16 bits, within each lane. This restores the order of samples that were
- * packed to codes within lanes. */
+/* Joins bytes to values of 16 bits, within each lane. Restores the order of 16-bit samples, which
+ * packing them to codes had changed. */
 static inline void join_bytes(__m256i number[2 * HALVES], const __m256i low[HALVES],
                               const __m256i high[HALVES])
 {

@@ -1,7 +1,7 @@
 /*
- * Scales chroma in vectors. Shuffles look up the gains for the means of luma in byte tables. Tiles,
- * and blocks with limited gains, use loops that the compiler vectorizes. Without tiles, gains are
- * at most CURVE_GAIN_MOST; lifted pictures, whose gains may be higher, use the filter instead.
+ * Scales chroma in vectors. Shuffles look up the gain for a pixel's mean luma in byte tables.
+ * Tiles, and blocks with limited gains, use loops that the compiler vectorizes. Without tiles,
+ * gains are at most CURVE_GAIN_MOST, because the filter handles lifted pictures.
  */
 #include <string.h>
 
@@ -57,8 +57,8 @@ static inline void chroma_look_up(GainBlock *restrict block, const ChromaRow *ro
     }
 }
 
-/* Outputs of the tiles to the left and to the right for the luma means of pixels from `x` on, like
- * tile_column(). */
+/* Like tile_column(): finds the outputs of the tiles to the left and to the right for the luma
+ * means of a block of pixels, which begins at `x`. */
 static inline void chroma_tile_columns(uint32_t *restrict left, uint32_t *restrict right,
                                        const ChromaTiles *tiles, const uint16_t *mean, int x)
 {
@@ -85,7 +85,7 @@ static inline void chroma_tile_columns(uint32_t *restrict left, uint32_t *restri
 }
 
 /* out / in, at most 4, times CURVE_GAIN_ONE. `out` and `in` are below 2^17, so they are exact in
- * float32. If the quotient is rounded up to the next integer, 1 is subtracted. */
+ * float32. Subtracts 1 if the quotient was rounded up to the next integer. */
 static inline int32_t chroma_ratio(int32_t in, int32_t out)
 {
     const float most = 4 * CURVE_GAIN_ONE;
@@ -123,7 +123,7 @@ static inline void chroma_tile_gains(GainBlock *restrict block, const ChromaTile
     }
 }
 
-/* Gains are at most CURVE_GAIN_MOST, so products fit. */
+/* Gains are at most CURVE_GAIN_MOST, so products fit in 32 bits with `down` = 0. */
 DEFINE_END_GAINS(chroma_end_gains, uint16_t)
 
 static inline void chroma_scale(uint16_t *restrict codes, const GainBlock *block,
@@ -140,7 +140,7 @@ static inline void chroma_scale(uint16_t *restrict codes, const GainBlock *block
     }
 }
 
-/* Scales the pixels of a row from `x` on. */
+/* Scales a block of pixels, which begins at `x`. */
 static inline void chroma_block(ChromaCodes codes, const uint16_t *mean, const ChromaRow *row,
                                 int x)
 {
@@ -286,8 +286,8 @@ static inline ChromaLines chroma_lines(const LumeqChromaRows *r, int y)
         }                                                                                          \
     }
 
-/* Returns the parameters of rows. They point to `tiles` if tiles scale chroma, or to `same`, filled
- * with gains of 1, if tiles keep chroma. */
+/* Returns the parameters of rows. If tiles scale chroma, the parameters point to `tiles`. If tiles
+ * keep chroma, they point to `same`, which is filled with gains of 1. */
 static inline ChromaRow chroma_rows(const LumeqChromaRows *r, const CurveTable *table,
                                     const CurveParams *params, ChromaTiles *tiles,
                                     CurveGain same[CURVE_CELLS])
@@ -434,7 +434,7 @@ static inline void find_means8(ChromaMeans *means, const uint8_t *a, const uint8
     find_byte_windows(means->windows, means->mean, blocks);
 }
 
-/* Loads the distances from gray of a block's codes of both components, planar or interleaved. */
+/* Loads both components of a block, planar or interleaved, as distances from gray. */
 static inline void load_offs(__m256i off[2][VECTORS], const uint16_t *const src[2], int step,
                              const ChromaRow *row)
 {
@@ -502,7 +502,7 @@ scale_block16(uint16_t *const to[2], const uint16_t *const from[2], const int st
     return 1;
 }
 
-/* The means of 32 pixels that cover two samples each. */
+/* The luma means of 32 pixels, which cover a sample of row `a` and one of row `b` each. */
 static inline __m256i deep_means_of_2(const uint16_t *a, const uint16_t *b, const ChromaRow *row)
 {
     const __m256i last = _mm256_set1_epi16((short)row->last);

@@ -1,4 +1,4 @@
-/* Mode CLAHE on the CPU: counts of a tile, and rows in plain C. */
+/* Mode CLAHE on the CPU: counts tiles, and maps rows in plain C. */
 #include <string.h>
 
 #include "equalizer/cpu/tile_rows.h"

@@ -12,10 +12,10 @@
 /*
  * Small pictures are counted sample by sample. Several tables are used alternately, so that equal
  * neighbours do not wait for each other's counter. Large pictures are counted in pairs, because the
- * CPU stores only one counter per cycle. A pair's number has a code in the low byte. Its high byte
- * is the distance up to the other code, modulo 256; the order of the codes is chosen so that the
- * distance is at most 128. Counters of pairs are bytes, to stay near the first-level cache. When a
- * counter overflows, its 256 pairs are counted as samples.
+ * CPU stores only one counter per cycle. A pair's number has one code in its low byte and, in its
+ * high byte, the distance up to the other code, modulo 256. From the code in the low byte, this
+ * distance is at most 128. Counters of pairs are bytes, to need less cache. When a counter
+ * overflows, its 256 pairs are counted as samples.
  */
 #define TABLES 8
 #define WAYS 129
@@ -31,7 +31,7 @@ typedef struct Counters {
     int in_pairs;
 } Counters;
 
-/* `samples`: their approximate number. */
+/* `samples`: approximate number of samples to count. */
 static inline void start_counting(Counters *counters, int64_t samples)
 {
     memset(counters->codes, 0, sizeof(counters->codes));
@@ -89,7 +89,7 @@ static inline void count_in_pairs(Counters *counters, const uint8_t *samples)
     count_eight_pairs(counters, _mm256_extracti128_si256(rest, 1));
 }
 
-/* Sums of up to WAYS counters fit 16 bits. */
+/* Adds the counters of pairs to those of samples. Sums of WAYS counters fit in 16 bits. */
 static void add_pairs(uint32_t *hist, const uint8_t pairs[PAIRS])
 {
     uint16_t from[256] = {0};

@@ -23,8 +23,8 @@ static inline void make_gain_bytes(GainBytes *bytes, const CurveGain gain[CURVE_
     bytes->free = byte_table(codes);
 }
 
-/* Looks up the gains of a block's cells, and the distances from gray up to which they have no
- * limit, in 256ths of codes of 8 bits. */
+/* Looks up the gains of a block's cells. `free`: the distances from gray up to which gains are not
+ * limited, in 256ths of 8-bit codes. */
 static inline __attribute__((always_inline)) void look_up_gains(__m256i gain[2 * HALVES],
                                                                 __m256i free[2 * HALVES],
                                                                 const uint8_t *cells, Window window,

@@ -7,8 +7,8 @@
 
 /* Several tables of counters are used alternately, because in one table equal neighbours would wait
  * for each other. All tables together fit the first-level cache. DEEP_GAP: a code's counters in
- * different tables must not be a multiple of 4096 bytes apart, because the CPU first compares only
- * the low bits of addresses. */
+ * different tables must not be a multiple of 4096 bytes apart. Otherwise the CPU would wait as for
+ * one counter, because it first compares only the low bits of addresses. */
 #define DEEP_GAP (64 / sizeof(uint32_t))
 #define DEEP_COUNTERS (2 * (LUMEQ_MAX_BINS + DEEP_GAP))
 
@@ -26,8 +26,8 @@ static inline int all_equal(const __m256i codes[DEEP_VECTORS])
 /*
  * The CPU stores only one counter per cycle, so neighbours are counted in pairs. A step of
  * DEEP_STEP samples is counted in pairs if the codes of each pair are less than WAYS apart. Each
- * distance has a row of WAY_ROOM counters, by the lower code. Because of this length, counters of
- * similar pairs in different rows differ in the low bits of their addresses.
+ * distance has a row of counters, by the lower code. The length of a row, WAY_ROOM, is chosen so
+ * that counters of similar pairs in different rows differ in the low bits of their addresses.
  */
 #define PAIR_BINS 1024
 #define WAYS 32
@@ -183,7 +183,7 @@ count_rows(uint32_t *hist, DeepPairs *pairs, int tables, int most_bins, const vo
             hist[i] += counters[t * room + i];
 }
 
-/* Codes of at most 8 bits are counted as bytes. As many rows as fit are converted together. */
+/* Codes of at most 8 bits are counted as bytes. Converts as many rows as fit in `bytes`. */
 static void count_bytes(uint32_t *hist, const void *src, ptrdiff_t stride, int width, int height,
                         const CurveParams *params)
 {

@@ -6,13 +6,13 @@
 
 /*
  * A picture is counted in blocks. Eight neighbouring codes form a group; most blocks have codes of
- * few groups. Eight adjacent samples become the bits of bytes: a byte for each group has a 1 for
- * each sample in this group, and byte i of eight more has a 1 for each sample with code i of any
- * group. The ones in a group's byte AND byte i count code i of the group. A register holds the
- * bits of 64 samples. Blocks with more groups use counters in memory, which need a store per
- * sample or pair.
+ * few groups. Bytes describe eight adjacent samples, one bit per sample. Each group has a byte, in
+ * which samples of the group have a 1. In byte i of eight more bytes, samples with code i of any
+ * group have a 1. In (the group's byte AND byte i), the number of ones is the count of code i of
+ * the group. A register has such bytes for 64 samples. Blocks with more groups use counters in
+ * memory, which need a store per sample or pair.
  */
-#define BLOCK_VECTORS 3                 /* of 64 samples, side by side */
+#define BLOCK_VECTORS 3                 /* vectors of 64 samples, side by side */
 #define BLOCK_ROWS (31 / BLOCK_VECTORS) /* a lane of 8 bits counts 8 samples per vector */
 #define MOST_GROUPS 8
 #define ALL_GROUPS 32
@@ -71,8 +71,8 @@ static inline void add_bytes(GroupCounts *counts, int group, __m512i bytes)
 }
 
 /* Counts a block whose codes lie in `groups` groups (a constant) from `first_group` on. gf2p8affine
- * multiplies bytes by a matrix of 8x8 bits. The powers of two as bytes transpose the matrix. The
- * same power of two in all bytes extracts that bit of all rows, eight times. */
+ * multiplies bytes by a matrix of 8x8 bits. If the bytes are the eight powers of two, the product
+ * is the transposed matrix. With 2^g in all bytes, each byte has bit g of all rows. */
 static inline __attribute__((always_inline)) void
 count_groups(GroupCounts *counts, const Block *block, int first_group, int groups)
 {
@@ -133,7 +133,7 @@ static inline void count_few_codes(uint32_t *hist, GroupCounts *counts, const Bl
     }
 }
 
-/* The block that begins at this vector of a strip; a strip is a block as wide as the picture. */
+/* Returns the block at vector `vector` of a strip, which is a block as wide as the picture. */
 static inline Block block_at(const Block *strip, int vector)
 {
     const int left = strip->vectors - vector;
@@ -141,7 +141,7 @@ static inline Block block_at(const Block *strip, int vector)
                    left < BLOCK_VECTORS ? left : BLOCK_VECTORS, strip->rows};
 }
 
-#define BLOCKS_LOOKED_AT 4 /* has_many_codes() checks one of this many */
+#define BLOCKS_LOOKED_AT 4 /* has_many_codes() checks one block of this many */
 
 /* True if more than half of the checked blocks have many groups in their first row. Then counting
  * along whole rows is faster. */

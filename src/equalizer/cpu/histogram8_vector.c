@@ -14,7 +14,7 @@
 #define CODES_AT_ONCE 6 /* limited by the number of registers */
 #define ONE_OF_BLOCKS 8 /* has_many_codes() checks one of this many blocks of a strip */
 #define ONE_OF_ROWS 4   /* has_many_codes() checks one of this many rows of a block */
-#define MOST_CODES 28   /* comparing is faster in ranges of up to this many codes */
+#define MOST_CODES 28   /* comparing is faster than counters for up to this many codes */
 
 typedef struct Block {
     const uint8_t *samples;

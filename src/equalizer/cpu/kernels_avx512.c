@@ -3,13 +3,13 @@
 #include "equalizer/cpu/kernels.h"
 #include "equalizer/cpu/kernels_common.h"
 
-/* The mask of the first `left` samples of a vector, or of all. */
+/* The mask of the first min(left, 64) samples of a vector. */
 static inline __mmask64 samples_left(int left)
 {
     return left < 64 ? (UINT64_C(1) << left) - 1 : UINT64_MAX;
 }
 
-/* Maps rows through `high`. `low`: fractions, to which dither or rounding is added; NULL: none. */
+/* `high`: codes. `low`: their fractions, to which dither or rounding is added; NULL: none. */
 static inline __attribute__((always_inline)) void
 look_up_rows(uint8_t *to, ptrdiff_t to_stride, const uint8_t *from, ptrdiff_t from_stride,
              int width, int height, int first, const ByteTable *high, const ByteTable *low,

@@ -6,7 +6,7 @@
 
 #include "equalizer/curve_types.h"
 
-/* Prefetch distance in bytes, more than the CPU prefetches by itself; addresses may be invalid. */
+/* Prefetch distance in bytes, more than the CPU's own. Prefetched addresses may be invalid. */
 #define FETCHED_AHEAD 2048
 
 static inline void fetch_ahead(const void *samples)
@@ -28,7 +28,7 @@ static inline int16_t most(int16_t a, int16_t b)
     return a > b ? a : b;
 }
 
-/* Sums of codes; the compiler vectorizes the loop. A row has at most 65535 samples. */
+/* Sums of codes; the compiler vectorizes the loop. The sum of a row fits in 32 bits. */
 #define DEFINE_SUM(bits)                                                                           \
     static uint64_t sum##bits(const void *src, ptrdiff_t stride, int width, int height,            \
                               const CurveParams *params)                                           \
@@ -58,7 +58,7 @@ static inline void split_nodes(uint8_t *high, uint8_t *low, const CurveTable *ta
     }
 }
 
-/* The dither or rounding of eight samples of a row, first in the lowest byte; it then repeats. */
+/* The dither or rounding of a row's first eight samples, which repeats; lowest byte first. */
 static inline uint64_t added_to_eight(const CurveParams *params, int y)
 {
     uint64_t eight = 0;

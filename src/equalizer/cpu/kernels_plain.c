@@ -7,7 +7,7 @@
 #include <string.h>
 
 /* Several tables of counters are used alternately, because incrementing the same counter again must
- * wait for its previous store. 4096 bins use fewer tables, to fit the first-level cache. */
+ * wait for its previous store. 4096 bins use fewer tables, to fit in the first-level cache. */
 #define TABLES_8 4
 #define TABLES_16 2
 

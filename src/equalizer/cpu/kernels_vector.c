@@ -150,7 +150,7 @@ static inline void look_up(__m256i found[VECTORS], const ByteTable *table, Windo
 }
 
 typedef struct Tables {
-    ByteTable high, low; /* codes and fractions of nodes; without nodes, `high` has the codes */
+    ByteTable high, low; /* codes and fractions of nodes; without nodes, `high` has output codes */
 } Tables;
 
 static inline void apply_step(uint8_t *dst, const uint8_t *src, const Tables *tables, Window window,

@@ -1,7 +1,7 @@
 /*
- * Filters a band from top to bottom. Each stage lags the previous one by as many rows as it reads
- * below its own. It stores its rows in a ring just large enough for the next stage, so that all
- * rings together fit a core's second-level cache.
+ * Filters a band from top to bottom. To compute a row, a stage needs lower rows of the previous
+ * stage, so it lags that stage by some rows. Each stage stores its rows in a ring just large enough
+ * for the next stage, so all rings together fit in a core's second-level cache.
  */
 #include "equalizer/cpu/lift_cpu.h"
 
@@ -134,8 +134,8 @@ static void pass_down(const Band *band, const Passes *p, int i, const int16_t *q
         lift_mirror(p->row, width, p->steps[i + 1]);
 }
 
-/* Adds row y, `from`, with ends mirrored for the first step. Returns the filtered row y - reach[0],
- * or NULL if that row is not wanted. */
+/* Passes row y to the steps. `from`: that row, with ends mirrored for the first step. Returns the
+ * filtered row y - reach[0], or NULL if that row is not wanted. */
 static const int16_t *filter_row(const Band *band, Passes *p, const int16_t *from,
                                  const Ring *quarter, int y)
 {

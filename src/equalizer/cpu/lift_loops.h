@@ -1,7 +1,7 @@
 /*
  * Kernels of the filter for lifted pictures: plain loops, which the compiler vectorizes for the
- * instruction set of the including file. That file defines LIFT_KERNELS, the name of the table. If
- * it also defines LIFT_VECTORS, it supplies some of the kernels itself.
+ * instruction set of the including file. That file defines LIFT_KERNELS, the name of the table of
+ * kernels. If it also defines LIFT_VECTORS, it supplies some of the kernels itself.
  *
  * Results are cast to 16 bits, because otherwise the compiler would use lanes of 32.
  */
@@ -48,8 +48,8 @@ static inline void load_block8(int16_t *restrict to, const uint8_t *from, int st
         to[i] = (int16_t)(from[i * step] << 6);
 }
 
-/* The high half of the product. With b = 2^(16 - n) it is a >> n; a variable shift would take 32
- * bits. */
+/* The high half of a * b, which is a >> n if b = 2^(16 - n). A variable shift would need lanes of
+ * 32 bits. */
 static inline uint16_t upper_half(uint16_t a, uint16_t b)
 {
     return (uint16_t)((uint32_t)a * b >> 16);
@@ -120,8 +120,8 @@ static inline void add_rows(int16_t *restrict to, const int16_t *const from[5], 
 }
 
 /* Adds a row's moves towards a previous frame to `to`; with `last`, turns the sum into the mean.
- * `bound` limits the moves, and each frame may lower it. Not inlined, because the compiler would
- * then forget that the rows do not overlap. */
+ * `bound` limits the moves, and each frame may lower it. Not inlined, because after inlining the
+ * compiler would forget that the rows do not overlap. */
 #define DEFINE_ADD_MOVES(name, first, last)                                                        \
     static __attribute__((noinline)) void name(                                                    \
         int16_t *restrict to, int16_t *restrict bound, const int16_t *now, const int16_t *past,    \
@@ -331,7 +331,7 @@ DEFINE_FINISH(16)
         const uint32_t code = (uint32_t)from[x] >> p->shift, last = (1u << p->depth) - 1;          \
         return code < last ? code : last;                                                          \
     }                                                                                              \
-    /* The mean under sample x; columns are clamped to `last`. */                                  \
+    /* The mean luma under chroma sample x; columns are clamped to `last`. */                      \
     static inline uint8_t cell_over##bits(const LiftUnder *u, int x, int last,                     \
                                           const CurveParams *p)                                    \
     {                                                                                              \

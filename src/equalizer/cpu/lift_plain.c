@@ -1,3 +1,3 @@
-/* The filter of lifted pictures in plain C: the reference. */
+/* The filter of lifted pictures in plain C. */
 #define LIFT_KERNELS lumeq_lift_c
 #include "equalizer/cpu/lift_loops.h"

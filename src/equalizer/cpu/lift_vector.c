@@ -11,7 +11,7 @@
 
 typedef struct Prepared {
     ByteTable nodes[4], tolerances[4]; /* one table per byte */
-    ByteTable whole, chroma;           /* quarters of tolerances; `whole` clamped to 255 */
+    ByteTable whole, chroma;           /* quarters of tolerances; in `whole`, at most 255 */
     GainBytes gains;
 } Prepared;
 
@@ -194,7 +194,7 @@ static inline void store_quarters(int16_t *quarter, const __m256i bytes[HALVES])
     }
 }
 
-/* The range is in whole codes, so the limit is (edge - 64 * range) / 4. */
+/* Limits a quarter of the tolerance to (edge - 64 * range) / 4, with the range in whole codes. */
 static inline void whole_block(int16_t *quarter, const uint8_t *high, const uint8_t *low,
                                const uint8_t *now, Window window, const LiftRow *row)
 {
@@ -291,7 +291,7 @@ static Finish finish_of(const LiftRow *row, int y, int shift, int lanes)
     };
 }
 
-/* The codes of a block, of `depth` bits. */
+/* Finds the output codes of a block, of `depth` bits. */
 static inline void find_codes(__m256i value[VECTORS], const int16_t *from, Window window,
                               const Finish *finish, int depth)
 {
@@ -362,7 +362,7 @@ static inline void finish_block16(uint16_t *to, const int16_t *from, const uint1
 DEFINE_OWN_FINISH(8)
 DEFINE_OWN_FINISH(16)
 
-/* A quarter of chroma's tolerance, from a row's cells. */
+/* Finds quarters of chroma's tolerances from a row's cells. */
 static void find_quarters(int16_t *quarter, const uint8_t *cells, const LiftRow *row)
 {
     const Prepared *const prepared = row->prepared;

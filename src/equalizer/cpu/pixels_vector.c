@@ -75,8 +75,8 @@ static inline __m256i pack_sums(const __m256i sum[2])
                               _mm256_srai_epi32(sum[1], PLANES_BITS));
 }
 
-/* Shuffle indices of 16 bytes of pixels, from `first_byte` on. They select bytes from the vector of
- * the first two channels or, if `third`, of the third; 0x80 gives 0. */
+/* Shuffle indices for 16 bytes of pixels, from `first_byte` on. If `third`, they select from the
+ * vector of the third channel, else from the vector of the first two. 0x80 gives 0. */
 static inline __m128i places_of(int first_byte, int third)
 {
     uint8_t index[16];

@@ -1,11 +1,11 @@
-/* OpenCV's CLAHE for a row of 8-bit samples, which the compiler vectorizes for the instruction set
- * of the including file. */
+/* OpenCV's CLAHE for a row of 8-bit samples, in loops that the compiler vectorizes for the
+ * instruction set of the including file. */
 #ifndef LUMEQ_TILE_ROW_REFERENCE_H
 #define LUMEQ_TILE_ROW_REFERENCE_H
 
 #include "equalizer/tiles.h"
 
-/* Packs four tiles' output codes for each input code into a word, so that one load gets all. */
+/* Packs four tiles' output codes for each input code into a word, for a single load. */
 static inline void tile_join(uint32_t joined[restrict TILE_CELLS], const uint32_t *above_left,
                              const uint32_t *above_right, const uint32_t *below_left,
                              const uint32_t *below_right)

@@ -30,11 +30,11 @@ static inline void tile_row_weigh(TileRow *row, const TileGrid *grid, const Tile
     }
 }
 
-/* Samples between the same two columns of tiles. */
+/* Samples of a row that lie between the same two columns of tiles. */
 typedef struct TilePiece {
     const uint32_t *left, *right; /* nodes of these columns */
     int start, end;
-    uint32_t phase, step; /* at the first sample, and increment per sample */
+    uint32_t phase, step; /* phase of the first sample; increment per sample */
 } TilePiece;
 
 /* Piece number `piece`, clipped to [left, right). Does not set the nodes. */
@@ -65,8 +65,8 @@ static inline void tile_added(uint32_t *added, int count, const CurveParams *p, 
         added[i] = p->dither ? curve_dither((uint32_t)i, (uint32_t)y, p->frame) : CURVE_ROUND;
 }
 
-/* Counts tile number `tile` of the frame `src`: the part inside the frame in `hist` and, unless
- * NULL, the padding of OpenCV's CLAHE in `padding`. */
+/* Counts tile number `tile` of the frame `src`. `hist` gets the counts inside the frame. `padding`,
+ * unless NULL, gets the counts of the padding of OpenCV's CLAHE. */
 void lumeq_clahe_count(const TileGrid *grid, int tile, const LumeqKernels *kernels, const void *src,
                        ptrdiff_t stride, uint32_t *hist, uint32_t *padding);
 

@@ -7,8 +7,8 @@
 
 #define TINT_BLOCK 64
 
-/* haze_cleared() in lanes of 16 bits. `room`: 15 - bits. If `lost` is 0.5 or more, it is negative
- * in a lane, so `whole` adds the missing 1. */
+/* haze_cleared() in lanes of 16 bits. `room`: 15 - bits. If `lost` is 0.5 or more, its lane has
+ * lost - 1, and `whole` adds the missing 1. */
 #define DEFINE_TINT_LANES(bits, Sample, room)                                                      \
     /* value * part / 2^16 + more / 2^room, rounded. */                                            \
     static inline int16_t tint_part##bits(int16_t value, int16_t part, int16_t more)               \
@@ -60,7 +60,7 @@ static inline void tint_block16(uint16_t *restrict out, const int32_t *restrict 
             }                                                                                      \
     }                                                                                              \
                                                                                                    \
-    /* The means above black of the luma that a block covers. */                                   \
+    /* The mean luma of each chroma sample of a block, minus black, at least 0. */                 \
     static inline void tint_luma##bits(Sum luma[TINT_BLOCK], const LumeqTintRow *row, int x)       \
     {                                                                                              \
         const int sub = row->sub_x, area = sub + row->sub_y, first = x << sub;                     \
