@@ -105,7 +105,7 @@ look_up_chunks(const Table &table, const CurveParams &params, const Active &acti
 }
 
 /*
- * Loads the chunk at `at` and the thread's next ones. Hides `at` from the compiler, which would
+ * Loads the chunk at `at` and the thread's next chunks. Hides `at` from the compiler, which would
  * otherwise keep the addresses of all chunks in registers that the samples need.
  */
 static __device__ __forceinline__ void chunks_load(const Chunks &chunks, ChunkPosition *at,

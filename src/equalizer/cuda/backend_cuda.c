@@ -27,7 +27,7 @@ static int open_failed(CudaBackend *cuda, cudaError_t error)
 {
     if (error == cudaErrorNotReady)
         return lumeq_cuda_lose(&cuda->loss, error, "opening");
-    cudaGetLastError(); /* it is reported here, not to the caller's next CUDA call */
+    cudaGetLastError(); /* otherwise the caller's next CUDA call would report it */
     const char *reason = cudaGetErrorString(error);
     switch (error) {
     case cudaErrorMemoryAllocation:
@@ -96,7 +96,7 @@ static void close_cuda(void *priv)
         !lumeq_cuda_is_lost(&cuda->loss) && lumeq_cuda_enter(&cuda->home) == cudaSuccess;
     if (!here)
         lumeq_cuda_lose(&cuda->loss, cudaErrorUnknown, "closing");
-    lumeq_cuda_steps_close(&cuda->steps); /* it may lose the device */
+    lumeq_cuda_steps_close(&cuda->steps); /* this may lose the device */
     if (!lumeq_cuda_is_lost(&cuda->loss) && cuda->decoder)
         cudaStreamDestroy(cuda->decoder);
     if (here)
@@ -119,7 +119,7 @@ static int leave(const CudaBackend *cuda, int ret)
     return ret;
 }
 
-/* Makes a call in the context. */
+/* Makes a call in the GPU's context. */
 #define INSIDE(cuda, call) (enter(cuda) < 0 ? LUMEQ_ERR_GPU : leave(cuda, (call)))
 
 static int measure_cuda(void *priv, const LumeqMeasureJob *job, void **pending)
@@ -209,7 +209,7 @@ static int get_cuda(void *priv, void **context, void **stream)
     if (!error && !cuda->decoder)
         error = cudaStreamCreateWithFlags(&cuda->decoder, cudaStreamNonBlocking);
     if (error) {
-        (void)cudaGetLastError(); /* it is reported here, not to the caller's next CUDA call */
+        (void)cudaGetLastError(); /* otherwise the caller's next CUDA call would report it */
         ret = lumeq_refuse_with(LUMEQ_ERR_UNAVAILABLE,
                                 "no CUDA context and stream for the caller on GPU %d: %s",
                                 cuda->home.number, cudaGetErrorString(error));

@@ -1,5 +1,5 @@
-/* Functions that the threads of a block call together. The group is the block's first 256 threads,
- * one for each code. */
+/* Functions that the threads of a block call together. A block's first 256 threads are called its
+ * group; each works on one code. */
 #ifndef LUMEQ_CUDA_BLOCK_CUH
 #define LUMEQ_CUDA_BLOCK_CUH
 
@@ -24,7 +24,7 @@ static __device__ __forceinline__ void group_barrier(void)
     asm volatile("bar.sync 1, %0;" ::"n"(GROUP_THREADS) : "memory");
 }
 
-/* `scratch` has GROUP_WARPS elements, and is used by one sum only. */
+/* The sum over the group. `scratch`: GROUP_WARPS elements; each call needs its own. */
 static __device__ __forceinline__ uint32_t group_sum(uint32_t value, uint32_t *scratch)
 {
     uint32_t sum = 0;
@@ -38,7 +38,7 @@ static __device__ __forceinline__ uint32_t group_sum(uint32_t value, uint32_t *s
     return sum;
 }
 
-/* The sum of the values of the group's threads up to this one; `scratch` as above. */
+/* The sum over the group's threads up to this one; `scratch` as above. */
 static __device__ __forceinline__ uint32_t group_scan(uint32_t value, uint32_t *scratch)
 {
     const int lane = (int)threadIdx.x % 32, warp = (int)threadIdx.x / 32;
@@ -58,8 +58,8 @@ static __device__ __forceinline__ uint32_t group_scan(uint32_t value, uint32_t *
     return value;
 }
 
-/* Increments the counter. The last of `all` calls resets it to 0, returns true, and sees all memory
- * that other threads wrote before their calls. */
+/* Increments the counter. After `all` calls, the counter is 0 again. The last call returns true,
+ * and its thread sees all memory that other threads wrote before their calls. */
 static __device__ __forceinline__ bool count_block_done(uint32_t *done, uint32_t all)
 {
     uint32_t before;
@@ -70,8 +70,8 @@ static __device__ __forceinline__ bool count_block_done(uint32_t *done, uint32_t
     return before == all - 1;
 }
 
-/* Like count_block_done(), once for each block. Called by all threads that `barrier` synchronizes,
- * including thread 0. */
+/* Calls count_block_done() once for the block. All threads that `barrier` synchronizes must call
+ * this function, and all get the result; thread 0 must be one of them. */
 template <void barrier()>
 static __device__ __forceinline__ bool is_last_block(uint32_t *done, uint32_t all)
 {

@@ -15,7 +15,7 @@ typedef struct Starts {
     int x[MEASURE_COLUMNS + 1], y[MEASURE_ROWS + 1];
 } Starts;
 
-/* Grid: columns of cells, rows of cells, parts of a cell. */
+/* The grid's dimensions: columns of cells, rows of cells, parts of each cell. */
 template <typename Sample>
 static __global__ void __launch_bounds__(LANES *WARPS)
     sum_cells(const uint8_t *data, int64_t stride, const Starts starts, int shift, uint32_t last,

@@ -25,7 +25,7 @@ typedef struct ChromaRule {
     Active active; /* in chroma pixels */
 } ChromaRule;
 
-/* Returns constants if samples have 8 bits. */
+/* Returns the parameters of code_of(): constants for 8 bits. */
 template <typename Sample>
 static __device__ __forceinline__ ChromaCodes codes_of(const ChromaRule &rule)
 {
@@ -34,7 +34,7 @@ static __device__ __forceinline__ ChromaCodes codes_of(const ChromaRule &rule)
     return {rule.params->shift, (1u << rule.params->depth) - 1};
 }
 
-/* Scales both components of a pixel, if it is active, by the gain for luma with this `sum`. */
+/* Scales a pixel, if it is in the active picture. `sum`: the sum of the pixel's luma codes. */
 template <typename Sample, bool tiles>
 static __device__ __forceinline__ void scale(const ChromaRule &rule, uint32_t sum, int sub_x,
                                              int sub_y, int x, int y, Sample *first, Sample *second)
@@ -67,7 +67,7 @@ static __device__ void scale_pixel(const ChromaRule &rule, const LumeqCudaChroma
     *component<Sample>(c.out, c, 1, x, y) = second;
 }
 
-/* Scales a group that is a vector in the layout of the template parameters. */
+/* Scales a group, as a vector. The template parameters are the layout. */
 template <typename Sample, bool tiles, int sub_x, int sub_y, int step>
 static __device__ __forceinline__ void scale_group(const ChromaRule &rule, const LumeqCudaChroma &c,
                                                    int x, int y)

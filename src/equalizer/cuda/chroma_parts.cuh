@@ -48,7 +48,7 @@ static __device__ __forceinline__ uint32_t code_of(ChromaCodes codes, uint32_t s
     return min(sample >> codes.shift, codes.last);
 }
 
-/* Mean luma of a pixel from the sum of 1 << area codes. */
+/* Mean luma of a pixel from the sum of its 1 << area luma codes. */
 static __device__ __forceinline__ uint32_t mean_of(uint32_t sum, int area)
 {
     return (sum + ((1u << area) >> 1)) >> area;

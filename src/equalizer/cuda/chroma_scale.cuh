@@ -1,7 +1,7 @@
 /*
  * For kernels that scale chroma: functions that load gains, and bound luma over saturated colours.
  *
- * Before including it, a .cu file defines THREADS, the size of its blocks.
+ * Before including this file, a .cu file defines THREADS, the size of its blocks.
  */
 #ifndef LUMEQ_CUDA_CHROMA_SCALE_CUH
 #define LUMEQ_CUDA_CHROMA_SCALE_CUH
@@ -42,8 +42,8 @@ static __device__ __forceinline__ void load_gains(CurveGain *gains, const CurveG
 
 /* ---- luma over saturated colours, after all luma is written --------------------------------- */
 
-/* True if the frame's luma rises and is bounded here. If haze is cleared from it, clear.cu bounds
- * it. All threads of a block call it. */
+/* True if the frame's luma rises, and needs a bound. False if haze is cleared from luma, because
+ * then clear.cu bounds it. All threads of a block call this function. */
 static __device__ __forceinline__ bool is_raised(const CurveTable *table)
 {
     int raised = 0;

@@ -18,7 +18,7 @@
 #define BATCH_BLOCKS 2 /* per multiprocessor, for all planes of a batch */
 
 /* For __launch_bounds__: 2 leaves half of the registers to the previous kernel, which may still
- * run. Devices of compute capability 11 and 12 hold too few threads for 2. */
+ * run. Devices of compute capability 11 and 12 hold too few threads for 2 blocks. */
 #if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 900 && __CUDA_ARCH__ < 1100
 #define BLOCKS_BESIDE 2
 #else

@@ -24,7 +24,7 @@
 /*
  * Each kind of samples defines an Entry, a code's nodes in the four tables. pack_entry() takes the
  * nodes in the order upper left, upper right, lower left, lower right. set_weights() prepares for a
- * position, next_weights() for the next sample of its row. value_of() has 8 fraction bits.
+ * position, next_weights() for the next sample of its row. value_of() returns 8 fraction bits.
  */
 
 /* ---- 8 bits ------------------------------------------------------------------------------- */
@@ -50,8 +50,8 @@ static __device__ __forceinline__ void set_weights(Video8 *w, const TileGrid &gr
     w->rows = (255 - weight) | weight << 8;
 }
 
-/* tile_lerp() of both halves. The weights have 8 bits, so they add up to 255, and the upper tile's
- * value, in the lower half, is added once more. */
+/* tile_lerp() of the halves. Two weights of 8 bits cannot add up to 256. They add up to 255, and
+ * the lower half, for the upper tile, is added once more. */
 static __device__ __forceinline__ uint32_t lerp_halves(uint32_t halves, uint32_t weights)
 {
     return __dp2a_lo(halves, weights, (halves & 0xffff) + 128) >> 8;
@@ -108,7 +108,7 @@ static __device__ __forceinline__ uint32_t value_of(const Video16 &w, const uint
     return tile_lerp(left, right, tile_weight(w.phase));
 }
 
-/* ---- the reference ------------------------------------------------------------------------ */
+/* ---- OpenCV's CLAHE ------------------------------------------------------------------------- */
 
 typedef struct Reference {
     typedef uint8_t Sample;
@@ -214,7 +214,7 @@ static __device__ __forceinline__ uint4 look_up_chunk(const typename Kind::Entry
     return make_uint4(words[0], words[1], words[2], words[3]);
 }
 
-/* Grid: columns of pieces, rows of pieces, groups of `rows` rows of each frame. */
+/* The grid's dimensions: columns of pieces, rows of pieces, groups of `rows` rows of each frame. */
 template <typename Kind, bool dithered>
 static __global__ void __launch_bounds__(THREADS, BLOCKS_AT_LEAST)
     clahe_apply(const __grid_constant__ PartPlane first_dst,

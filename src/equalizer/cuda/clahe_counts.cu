@@ -1,7 +1,7 @@
 /*
- * Counts the histograms of tiles and, for the reference, makes OpenCV's curves from them. Several
- * blocks count a tile in shared memory. For the reference, the tile's last block computes its
- * curve, and the last block of all stores the sums over all tiles.
+ * Counts the histograms of tiles. Several blocks count a tile, in shared memory. For OpenCV's
+ * CLAHE, the last block of a tile to finish also computes the tile's curve. The last block of the
+ * frame stores sums over all tiles.
  */
 #include <stdint.h>
 
@@ -47,7 +47,7 @@ static __device__ __forceinline__ void count_chunk(uint32_t *tables, uint32_t ow
             count(tables, own | chunk_code<Sample, sizeof(uint32_t)>(values, i, cells));
 }
 
-/* Counts the block's part; clears the tables first. */
+/* Clears the tables, and counts the block's part of a tile. */
 template <typename Sample>
 static __device__ __forceinline__ void count_part(uint32_t *tables, const PartPlane &src,
                                                   const Part &part, Codes cells)
@@ -73,7 +73,7 @@ static __device__ __forceinline__ void count_part(uint32_t *tables, const PartPl
     }
 }
 
-/* Counts a rectangle of the reference's padding. */
+/* Counts a rectangle of the padding of OpenCV's CLAHE. */
 static __device__ void count_mirrored(uint32_t *table, const PartPlane &src, const TileGrid &grid,
                                       int left, int right, int top, int bottom)
 {
@@ -103,7 +103,7 @@ static __device__ __forceinline__ void add_up(const uint32_t *tables, int has_pa
         atomicAdd(&padding[i], mirrored);
 }
 
-/* The output cell of a cell's first code. */
+/* Rounds a node to an output cell. */
 static __device__ __forceinline__ uint32_t cell_out(uint32_t node)
 {
     return min((node + 128) >> 8, TILE_CELLS - 1u);
@@ -145,8 +145,8 @@ typedef struct Slice {
     int number, count;
 } Slice;
 
-/* Counts the block's part of its tile. Returns the tile's number. Grid: columns of tiles, rows of
- * tiles, parts of a tile of each frame. */
+/* Counts the block's part of its tile. Returns the tile's number. The grid's dimensions: columns
+ * of tiles, rows of tiles, parts of each tile in all frames. */
 template <typename Sample>
 static __device__ __forceinline__ int count_tile(uint32_t *tables, const PartPlane &src,
                                                  const TileGrid &grid, Slice slice)

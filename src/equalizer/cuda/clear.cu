@@ -8,7 +8,7 @@
 
 #define MOST_ROWS 65535 /* limit of gridDim.y */
 
-/* Clears chroma and, if luma_out has data, bounds its luma. Grid: parts of a row, rows. */
+/* Clears chroma. Bounds luma if luma_out has data. The grid's dimensions: parts of a row, rows. */
 template <typename Sample>
 static __global__ void __launch_bounds__(THREADS)
     clear_haze(const __grid_constant__ LumeqCudaChroma c, int depth, int shift, int black,

@@ -6,7 +6,7 @@
 #define THREADS 256
 #define MOST_ROWS 65535 /* limit of gridDim.y */
 
-/* Grid: parts of a row, rows. */
+/* The grid's dimensions: parts of a row, rows. */
 template <typename Sample>
 static __global__ void __launch_bounds__(THREADS)
     convert(const LumeqCudaSamples to, const LumeqCudaSamples from, int width, int height, int down,

@@ -2,7 +2,7 @@
  * Counts the samples of a plane. Each block counts into tables in shared memory, and then adds them
  * to common counters.
  *
- * Before including it, a .cu file includes chunks.cuh, with THREADS.
+ * Before including this file, a .cu file defines THREADS and includes chunks.cuh.
  */
 #ifndef LUMEQ_CUDA_COUNT_CUH
 #define LUMEQ_CUDA_COUNT_CUH

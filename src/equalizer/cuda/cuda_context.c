@@ -31,7 +31,7 @@ static void find_function(const char *name, void *function)
     const cudaError_t error = cudaGetDriverEntryPoint(name, &found, cudaEnableDefault, &result);
 #endif
     if (error)
-        (void)cudaGetLastError(); /* clear it */
+        (void)cudaGetLastError(); /* clear the error */
     else if (result == cudaDriverEntryPointSuccess)
         memcpy(function, &found, sizeof(found));
 }
@@ -76,7 +76,7 @@ cudaError_t lumeq_cuda_context(const LumeqCudaHome *home, void **context)
     return error;
 }
 
-/* CUDA keeps a destroyed event as long as a stream waits for it. */
+/* The event is destroyed at once; CUDA keeps it as long as the stream waits for it. */
 cudaError_t lumeq_cuda_follow(cudaStream_t stream, cudaStream_t other)
 {
     cudaEvent_t event;
@@ -101,7 +101,7 @@ int lumeq_cuda_home_check(const LumeqCudaHome *home)
         lumeq_cuda_leave(home);
     }
     if (error) {
-        (void)cudaGetLastError(); /* it is reported here */
+        (void)cudaGetLastError(); /* clear the error */
         return lumeq_refuse_with(LUMEQ_ERR_GPU, "the CUDA context cannot be used: %s",
                                  cudaGetErrorString(error));
     }

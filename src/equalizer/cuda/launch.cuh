@@ -31,7 +31,7 @@ template <typename... Kernels> static cudaError_t load(Kernels... kernels)
     return error;
 }
 
-/* The same for kernels that use as much shared memory as possible. */
+/* Like load(), for kernels that use as much shared memory as possible. */
 template <typename... Kernels> static cudaError_t load_with_shared(Kernels... kernels)
 {
     cudaError_t error = load(kernels...);
@@ -46,7 +46,7 @@ typedef struct Launch {
     dim3 grid;
     dim3 threads;
     size_t dynamic; /* bytes of shared memory */
-    int early;      /* it may start before the previous one on the stream has ended */
+    int early;      /* may start before the previous kernel on the stream has ended */
     cudaStream_t stream;
 } Launch;
 

@@ -23,7 +23,7 @@ typedef struct Shape {
     static constexpr int halo_y = reach, halo_x = (reach + GROUP - 1) / GROUP * GROUP;
     static constexpr int words = width + 2 * halo_x, pitch = words | 1;
     static constexpr int rows = height + 2 * halo_y;
-    static constexpr int spare = 3; /* rows after the tile in which chains may end */
+    static constexpr int spare = 3; /* rows below the tile, for its last chains */
     static constexpr int size = pitch * (rows + spare);
 } Shape;
 
@@ -49,7 +49,7 @@ typedef struct ChromaShared {
 
 /* ---- loading ------------------------------------------------------------------------------- */
 
-/* Returns constants if samples have 8 bits. */
+/* Returns the format of samples: constants for 8 bits. */
 template <typename Sample> LIFT_FN LiftCodes codes_of(const ChromaWork &work)
 {
     const LiftCodes codes = {sizeof(Sample) == 1 ? 0 : work.shift,
@@ -142,7 +142,7 @@ LIFT_FN bool load_tile(const ChromaWork &work, const ChromaShared &shared, const
 
 /* ---- the result ---------------------------------------------------------------------------- */
 
-/* Computes a component's sample from its Q6 before and after the filter. */
+/* Computes a component's sample from its values before and after the filter, in Q6. */
 template <typename Sample>
 LIFT_FN uint32_t scale_one(const ChromaWork &work, uint32_t source, uint32_t filtered,
                            uint32_t gain, uint32_t dither)
@@ -236,7 +236,7 @@ LIFT_FN void filter_tile(const ChromaWork &work, const ChromaShared &shared,
                              any ? lift_both(LIFT_BASE(0)) : base);
 }
 
-/* Runs in one thread. Not inlined, because its loops would move all planes to memory. */
+/* Runs in one thread. Not inlined, because its loops would move all planes out of registers. */
 static __device__ __noinline__ void find_pictures(const ChromaWork &work,
                                                   const LumeqCudaBatch &batch, int frame,
                                                   int sample_size, ChromaShared *shared)
@@ -312,7 +312,7 @@ static __global__ void __launch_bounds__(THREADS, BLOCKS_A_PROCESSOR)
     const LumeqCudaChroma chroma = chroma_in_batch(work.chroma, batch, frame);
     const CurveTable &table = *in_batch(work.table, batch, frame);
     filter<Sample, sub_x, sub_y, step>(work, chroma, table, batch, frame, &shared, memory);
-    wait_for_kernel_before(); /* waiting for this kernel then includes that one */
+    wait_for_kernel_before(); /* so this kernel ends after the kernel for luma */
     if (chroma.luma_out.data && work.params.chroma && is_raised(&table))
         bound_plane<Sample>(chroma, work.params);
 }

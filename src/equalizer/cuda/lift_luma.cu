@@ -58,7 +58,7 @@ typedef struct LumaRule {
     const ushort4 *dither;
     bool noisy;
     int past;
-    uint32_t near, speck, edge; /* the same in both halves */
+    uint32_t near, speck, edge; /* the same number in both halves of the word */
 } LumaRule;
 
 /* ---- loading ------------------------------------------------------------------------------- */
@@ -101,8 +101,8 @@ template <typename Sample> LIFT_FN uint2 to_q6(uint2 v, LiftCodes codes)
                       lift_q6(lift_codes(v.y, codes), codes));
 }
 
-/* Store and load a group's two words. Half of the lanes access the second one first, so that all
- * lanes use different banks. */
+/* These functions store and load a group's two words. Half of the lanes access the second word
+ * first, so that all lanes use different banks. */
 LIFT_FN void store_pair(uint32_t *tile, int at, uint2 v)
 {
     const int swap = threadIdx.x >> 4 & 1;
@@ -134,8 +134,8 @@ LIFT_FN typename RawOf<Sample>::Type load_raw(const LumeqCudaPlane &plane, int x
 }
 
 /*
- * Loads some rows of load_tile(), `apart` from each other. Issues all loads before the first store,
- * because waiting for each load would take most of a tile's time.
+ * Loads a group of each of `rows` rows, `apart` rows apart. Issues all loads before the first
+ * store, because waiting for each load would take most of a tile's time.
  */
 template <typename Sample, typename S, int count, int rows, int apart, typename Store>
 LIFT_FN void load_rows(const LumaWork &work, const LumeqCudaPlane *const *planes,
@@ -186,9 +186,9 @@ LIFT_FN void load_tile(const LumaWork &work, const LumeqCudaPlane *const *planes
 /* ---- before a_trous ------------------------------------------------------------------------ */
 
 /*
- * Walks down the columns of a region. across(index of a word) computes a row's value.
- * finish(index, values of the `window` rows around it) computes the resulting word. Stores a
- * chain's results after all loads, because the compiler must assume that stores change later loads.
+ * Each thread walks down parts of columns of a region. across(index of a word) computes a row's
+ * value. finish(index, values of the `window` rows around it) computes the resulting word. Stores
+ * the results after all loads, because the compiler must assume that stores change later loads.
  */
 template <typename S, typename Region, int window, typename Across, typename Finish>
 LIFT_FN void walk_down(uint32_t *to, Across across, Finish finish)
@@ -298,8 +298,8 @@ template <typename S> struct Tiles {
     uint32_t *a, *b, *c, *bound, *moves; /* the last two only with several previous frames */
 };
 
-/* Loads the picture into tile a, and its differences from the previous frame into c. If these are
- * not exact, also loads the previous frame into b. */
+/* Loads the picture into tile a, and its differences from the previous frame into c. If the
+ * differences are not exact, also loads the previous frame into b. */
 template <typename Sample, typename S>
 LIFT_FN void load_both(const LumaWork &work, const LumaPicture &picture, const LiftPlace &place,
                        const Tiles<S> &t)
@@ -313,7 +313,7 @@ LIFT_FN void load_both(const LumaWork &work, const LumaPicture &picture, const L
     });
 }
 
-/* The same for an earlier frame, with tile a already loaded. */
+/* Like load_both(), for an earlier frame; tile a is already loaded. */
 template <typename Sample, typename S>
 LIFT_FN void load_before(const LumaWork &work, const LumeqCudaPlane &past, const LiftPlace &place,
                          const Tiles<S> &t)
@@ -412,7 +412,7 @@ LIFT_FN bool find_tolerance(const LumaRule &rule, uint32_t *to, const uint32_t *
     return any != 0;
 }
 
-/* Minimum and maximum in a row: of the two neighbours, and of all three samples. */
+/* Minimum and maximum in a row: of a sample's two neighbours, and of all three samples. */
 typedef struct Beside {
     Range beside, all;
 } Beside;
@@ -597,7 +597,7 @@ LIFT_FN void filter_tile(const LumaWork &work, const LumaRule &rule, const LumaP
     write_tile<Sample, S>(work, rule, picture, place, tile, any ? end : base);
 }
 
-/* Runs in one thread. Not inlined, because its loops would move all planes to memory. */
+/* Runs in one thread. Not inlined, because its loops would move all planes out of registers. */
 static __device__ __noinline__ void find_pictures(const LumaWork &first,
                                                   const LumeqCudaBatch &batch, int frame,
                                                   int sample_size, LumaShared *shared)
@@ -704,7 +704,7 @@ template <typename Sample, int width, int height> static LumaKernel kernel_of(vo
     return kernel;
 }
 
-/* Large tiles have less overlap, so the first size that fits into shared memory is used. */
+/* Large tiles overlap less, so the first size (the largest) that fits in shared memory is used. */
 #define SIZES 3
 
 template <typename Sample> static LumaKernel kernel_of_size(int size)
