@@ -1,4 +1,4 @@
-/* Counters of samples of 8 bits in memory, for vector kernels. */
+/* Counts samples of 8 bits in memory, for vector kernels. */
 #ifndef LUMEQ_COUNTERS8_H
 #define LUMEQ_COUNTERS8_H
 
@@ -13,9 +13,9 @@
  * Small pictures are counted sample by sample. Several tables are used alternately, so that equal
  * neighbours do not wait for each other's counter. Large pictures are counted in pairs, because the
  * CPU stores only one counter per cycle. A pair's number has one code in its low byte and, in its
- * high byte, the distance up to the other code, modulo 256. From the code in the low byte, this
- * distance is at most 128. Counters of pairs are bytes, to need less cache. When a counter
- * overflows, its 256 pairs are counted as samples.
+ * high byte, the distance up to the other code, modulo 256. The code in the low byte is the one
+ * from which this distance is at most 128. Counters of pairs are bytes, to need less cache. When a
+ * counter overflows, its 256 pairs are counted as samples.
  */
 #define TABLES 8
 #define WAYS 129

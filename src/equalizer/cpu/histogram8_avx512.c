@@ -8,9 +8,9 @@
  * A picture is counted in blocks. Eight neighbouring codes form a group; most blocks have codes of
  * few groups. Bytes describe eight adjacent samples, one bit per sample. Each group has a byte, in
  * which samples of the group have a 1. In byte i of eight more bytes, samples with code i of any
- * group have a 1. In (the group's byte AND byte i), the number of ones is the count of code i of
- * the group. A register has such bytes for 64 samples. Blocks with more groups use counters in
- * memory, which need a store per sample or pair.
+ * group have a 1. The number of ones in (the group's byte AND byte i) is the count of the group's
+ * code i. A register has such bytes for 64 samples. Blocks with more groups use counters in memory,
+ * which need a store per sample or pair.
  */
 #define BLOCK_VECTORS 3                 /* vectors of 64 samples, side by side */
 #define BLOCK_ROWS (31 / BLOCK_VECTORS) /* a lane of 8 bits counts 8 samples per vector */

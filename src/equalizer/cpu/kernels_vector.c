@@ -172,8 +172,7 @@ static inline void apply_step(uint8_t *dst, const uint8_t *src, const Tables *ta
     }
 }
 
-/* Number of samples that share a window. */
-#define WINDOW_SAMPLES (8 * STEP)
+#define WINDOW_SAMPLES (8 * STEP) /* number of samples that share a window */
 
 /* After a window of MANY_PARTS parts or more, the next NOT_ASKED windows use the whole table. */
 #define MANY_PARTS (PARTS - 3)

@@ -11,10 +11,9 @@ typedef struct Measuring {
     int bands;
 } Measuring;
 
-/* Number of noise blocks to sum at once. */
-#define BLOCKS_AT_ONCE 64
+#define BLOCKS_AT_ONCE 64 /* number of noise blocks to sum at once */
 
-/* Adds the blocks of the rows [from, to) of noise_rows() to a profile. */
+/* Adds the noise blocks of the rows [from, to) of noise_rows() to a profile. */
 static void count_noise(NoiseProfile *profile, const LumeqKernels *kernels, const LumeqImage *in,
                         const LumeqImage *previous, const CurveParams *params, int from, int to)
 {
