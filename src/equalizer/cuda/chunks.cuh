@@ -15,7 +15,7 @@
 
 /* Before including this file, a .cu file defines THREADS, the size of its blocks. */
 
-#define BATCH_BLOCKS 2 /* per multiprocessor, for all planes of a batch */
+#define BATCH_BLOCKS 2 /* per multiprocessor, for all planes of a batch together */
 
 /* For __launch_bounds__: 2 leaves half of the registers to the previous kernel, which may still
  * run. Devices of compute capability 11 and 12 hold too few threads for 2 blocks. */
@@ -31,7 +31,7 @@ typedef struct Chunks {
     int stride, height;
     int start, per_row, end;  /* of a row: bytes before chunks, chunks, bytes in total */
     int step_rows, step_cols; /* from a thread's chunk to its next */
-    int blocks;               /* number of blocks that walk: the first ones of the grid */
+    int blocks;               /* the first `blocks` blocks of the grid walk */
 } Chunks;
 
 typedef struct ChunkPosition {
@@ -44,14 +44,15 @@ static inline int aligned_alike(const LumeqCudaPlane *a, const LumeqCudaPlane *b
            a->stride % CHUNK_BYTES == 0 && b->stride % CHUNK_BYTES == 0;
 }
 
-/* Blocks per plane. A batch fills the device once. One plane leaves room for the next kernel. */
+/* Blocks per plane. A multiprocessor gets BATCH_BLOCKS of a batch, but one of a single plane, to
+ * leave room for the next kernel. */
 static inline int chunks_blocks(int processors, int count)
 {
     const int blocks = count > 1 ? BATCH_BLOCKS * processors / count : processors;
     return blocks > 0 ? blocks : 1;
 }
 
-/* Plans the same walk over `plane` and `other`. Returns the number of blocks. */
+/* Plans the same walk over `plane` and `other`. Returns the number of blocks that walk. */
 static inline unsigned chunks_share(Chunks *chunks, const LumeqCudaPlane *plane,
                                     const LumeqCudaPlane *other, int sample_size, int max_blocks)
 {

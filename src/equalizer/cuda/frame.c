@@ -4,11 +4,10 @@
 
 #include "equalizer/cuda/pictures.h"
 
-/* If planes of a batch are a multiple of this (bytes) apart, they are aligned alike for all
- * kernels. */
+/* Planes that are a multiple of this (bytes) apart are aligned alike for all kernels. */
 #define BATCH_ALIGNMENT 16
 
-/* The same part of another frame; NULL stays NULL. */
+/* The same part of a frame that is `distance` bytes away; NULL stays NULL. */
 #define after(part, distance) ((part) ? (void *)((uint8_t *)(part) + (distance)) : NULL)
 
 static LumeqCudaLift lift_of(const LumeqApplyJob *job)

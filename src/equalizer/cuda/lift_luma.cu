@@ -255,7 +255,7 @@ template <typename Sample> LIFT_FN uint2 differences(uint2 past, uint2 now)
     return make_uint2(difference<Sample>(past.x, now.x), difference<Sample>(past.y, now.y));
 }
 
-/* Sum of five differences in a row, and the middle one. */
+/* Sum of five differences in a row, and the middle difference. */
 typedef struct Differences {
     uint32_t sum, middle;
 } Differences;
