@@ -14,7 +14,7 @@
 #define MAX_GAP (2 * SECOND) /* a larger gap between frames begins a new video */
 #define USUAL_STEP (SECOND / 25)
 
-/* All hosts limit doubles to 0..1. */
+/* Parameters. All hosts limit doubles to 0..1. */
 enum { PROFILE, AUTOMATIC, STRENGTH, BRIGHTNESS, DENOISE, PARAMS };
 
 static const struct {
@@ -131,8 +131,8 @@ static void set_params(Filter *f)
 }
 
 /*
- * FFmpeg passes milliseconds, other hosts pass seconds. A step below 1 means seconds. FFmpeg passes
- * the same time for all frames if their rows are padded.
+ * FFmpeg passes milliseconds, other hosts pass seconds. A step below 1 means seconds. If rows are
+ * padded, FFmpeg passes the same time for all frames; each frame then takes USUAL_STEP.
  */
 static void advance(Filter *f, double host_time)
 {

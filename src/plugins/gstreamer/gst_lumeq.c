@@ -1,10 +1,10 @@
 /*
  * The GStreamer element "lumeq", a filter for video in system memory and CUDA memory.
  *
- * GstVideoFilter maps pairs of buffers in system memory, and transform() maps pairs in CUDA memory.
- * Both call transform_frame() in the streaming thread, the only thread that uses the equalizer. Any
+ * GstVideoFilter maps input and output in system memory; transform() maps both in CUDA memory. Then
+ * transform_frame() runs in the streaming thread, the only thread that uses the equalizer. Any
  * thread may set properties, so the object's lock guards `settings` and `changed`. The element
- * keeps the previous input buffer as the noise reference. Its latency is 0.
+ * keeps the previous input buffer as the noise reference. The latency is 0.
  */
 #include <gst/gst.h>
 #include <gst/video/gstvideofilter.h>
@@ -39,7 +39,7 @@ typedef struct GstLumeq {
     LumeqTransfer transfer;
     LumeqCodeRange code_range; /* of the equalizer's parameters */
     LumeqStretch *stretch;
-    LumeqImage stretched[2]; /* stretched copies of this frame and the previous one, alternately */
+    LumeqImage stretched[2]; /* stretched copies of this frame and the previous frame */
     int last_stretched;      /* index of the previous frame's copy; -1: it was not stretched */
 } GstLumeq;
 
@@ -141,8 +141,8 @@ static const Property properties[] = {
     {"meter-y", "Metering area: top", "First row of the area that determines the curve",
      PARAM(meter.y), INTEGER, 0, LUMEQ_MAX_SIDE, NULL, NULL},
     {"meter-width", "Metering area: width",
-     "In pixels; 0 for width or height: the whole picture; -1 for one of them: the middle half of "
-     "the columns and rows",
+     "In pixels. If width or height is 0: the whole picture; if one is -1: the middle half of the "
+     "columns and rows",
      PARAM(meter.width), INTEGER, -1, LUMEQ_MAX_SIDE, NULL, NULL},
     {"meter-height", "Metering area: height", "In pixels; see meter-width", PARAM(meter.height),
      INTEGER, -1, LUMEQ_MAX_SIDE, NULL, NULL},
@@ -155,8 +155,8 @@ static const Property properties[] = {
     {"gamma", "Gamma", "Map tones x to x^(1/gamma) before equalizing; above 1 is lighter",
      PARAM(gamma), NUMBER, LUMEQ_MIN_GAMMA, LUMEQ_MAX_GAMMA, NULL, NULL},
     {"await-noise", "Await noise",
-     "Lift a dark picture only slightly until its noise is known, from the third frame on; false "
-     "for single pictures",
+     "Lift a dark picture only slightly until its noise is known, from the third frame on; set "
+     "false for single pictures",
      PARAM(await_noise), FLAG, 0, 1, NULL, NULL},
     {"limit", "Limit", "Direction of changes", PARAM(limit), CHOICE, 0, 0, "GstLumeqLimit", limits},
     {"backend", "Backend", "Where to compute; results are identical", CONFIG(backend), CHOICE, 0, 0,
@@ -353,7 +353,7 @@ static int stretch_gray(GstLumeq *self, const LumeqFrame *frame)
 
 static int process(GstLumeq *self, GstVideoFrame *in, GstVideoFrame *out)
 {
-    /* Not in->info, whose strides may come from the GstVideoMeta of this buffer alone. */
+    /* for the previous buffer; in->info may have strides of this buffer alone (GstVideoMeta) */
     const GstVideoInfo *info = &GST_VIDEO_FILTER(self)->in_info;
     const GstBuffer *buffer = in->buffer;
     GstVideoFrame previous;
@@ -532,7 +532,7 @@ static gboolean query(GstBaseTransform *trans, GstPadDirection direction, GstQue
     return GST_BASE_TRANSFORM_CLASS(gst_lumeq_parent_class)->query(trans, direction, query);
 }
 
-/* Asks for one more buffer, because the element keeps one. */
+/* Asks for one more buffer, because the element keeps the previous one. */
 static gboolean propose_allocation(GstBaseTransform *trans, GstQuery *decided, GstQuery *query)
 {
     const GstLumeq *self = (const GstLumeq *)trans;

@@ -3,8 +3,8 @@
  *
  * OBS's graphics thread calls filter_video() once per frame. The filter overwrites the pixels and
  * returns the same frame, because a new frame would leak whenever the source is not shown. The
- * original pixels are copied first, because the equalizer must not write to its input. It also
- * needs the previous frame's pixels to measure noise.
+ * original pixels are copied first, because the equalizer must not write to its input. The
+ * equalizer also needs the previous frame's pixels to measure noise.
  *
  * The settings window calls from another thread; `mutex` guards everything that changes.
  */
@@ -125,7 +125,7 @@ static void picture_make(Picture *picture, const Layout *layout, LumeqImage imag
         image.plane[i] = i < planes ? &image : NULL; /* for plane_width() */
     for (int i = 0; i < planes; i++) {
         offset[i] = size;
-        image.stride[i] = (plane_width(&image, i) + 63) / 64 * 64; /* even, see PackedRow */
+        image.stride[i] = (plane_width(&image, i) + 63) / 64 * 64; /* even; see PackedRow */
         size += (size_t)image.stride[i] * (size_t)plane_height(&image, i);
     }
     bfree(picture->memory);
@@ -144,8 +144,8 @@ static void copy_planes(const LumeqImage *to, const LumeqImage *from)
                    (size_t)plane_width(to, i));
 }
 
-/* A row of a packed frame, and the same row of its planes. If the width is odd, the last group has
- * a luma sample outside the picture. Rows of a Picture have room for this sample. */
+/* A row of a packed frame, and the same row of a planar Picture. If the width is odd, the last
+ * group has a luma sample outside the picture. An even luma stride leaves room for this sample. */
 typedef struct PackedRow {
     uint8_t *packed, *luma, *cb, *cr;
     int groups;
@@ -199,7 +199,7 @@ static void pack(const Layout *l, const struct obs_source_frame *frame, const Lu
 
 /* ---- decision ---- */
 
-/* Returns the text key of the kind of picture; *change becomes the text key of its change. */
+/* Returns the text key of the kind of picture. Sets *change to the text key of the change made. */
 static const char *situation(const LumeqFrameStats *s, double mean, const char **change)
 {
     const int is_raised = s->strength >= VISIBLE_STRENGTH;
@@ -448,7 +448,7 @@ static void update(void *data, obs_data_t *settings)
     pthread_mutex_lock(&f->mutex);
     f->params = params;
     f->changed = 1;
-    f->silent_until = f->time + MIN_REDRAW; /* a slider may still be moving */
+    f->silent_until = f->time + MIN_REDRAW; /* no redraw while the user moves a slider */
     pthread_mutex_unlock(&f->mutex);
 }
 
