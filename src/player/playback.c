@@ -12,14 +12,14 @@
 #include "media/input/damage.h"
 #include "media/input/track_choice.h"
 
-/* When stepping back, sound is decoded from this long (more than a frame) before the position. */
+/* For a step back, sound is decoded from this long before the position: longer than a frame. */
 #define BEFORE_US 500000
 
 /* Frames that are later than this are not equalized if newer ones are available. */
 #define LATE_US 5000
 
 /* After the last live picture, buffered sound plays for at most this long. A sender faster than
- * real time may have left much more. */
+ * real time may have sent much more. */
 #define PLAY_OUT_US 500000
 
 /* Maximum number of fetched frames. The second frame's position decides whether a late first frame
@@ -42,7 +42,7 @@ typedef struct PlaybackWork {
     char trouble[320];   /* see Playback */
     char add[PATH_MAX];  /* the subtitle file to open, or "" */
     SubtitleFile *added; /* the opened file, or NULL */
-    Playback *to_close;  /* playbacks to close first, because only one may have the sound device */
+    Playback *to_close;  /* playbacks to close first, because only one can use the sound device */
     MediaError error;
 } PlaybackWork;
 
@@ -56,7 +56,7 @@ struct Playback {
     char trouble[320]; /* why there is no sound or subtitle, until playback_take_trouble(); or "" */
     char *path;        /* options.path */
     char add[PATH_MAX];        /* the subtitle file to open next, or "" */
-    const SubtitleFile *added; /* the result of playback_take_file(), or NULL */
+    const SubtitleFile *added; /* the next result of playback_take_file(), or NULL */
     PacketStore subtitles;     /* packets of all subtitle tracks so far */
 
     PlaybackWork work;
@@ -65,7 +65,7 @@ struct Playback {
 
     Frame *ahead[AHEAD];
     Frame *redone;    /* the shown frame, equalized again with other settings, or NULL */
-    int64_t ended_at; /* when the end of a live source was noticed, unless paused; 0: not yet */
+    int64_t ended_at; /* when the end of a live source was noticed; 0: not yet, or paused */
     int64_t skipped;  /* frames that the decoder skipped to catch up */
 
     Clock clock;
@@ -510,8 +510,8 @@ bool playback_check_late(Playback *p, int64_t lead_us, int64_t now)
     return clock_until(&p->clock, now, p->ahead[0]->decoded.position) < lead_us;
 }
 
-/* Without sound, a frame that is more than SYNC_JUMP_US behind the clock is not late, because the
- * clock will follow its jump of timestamps. */
+/* Without sound, the clock follows a jump of timestamps. So a frame that is more than SYNC_JUMP_US
+ * behind the clock is not late. */
 void playback_update_late(Playback *p, int64_t now)
 {
     const int64_t time = playback_time(p, now);
@@ -548,7 +548,7 @@ void playback_pause(Playback *p, int paused, int64_t shown, int64_t now)
     if (paused) {
         p->stopped_at = shown;
     } else {
-        if (p->audio && shown != p->stopped_at) /* frames were stepped through */
+        if (p->audio && shown != p->stopped_at) /* the user stepped through frames */
             audio_queue_skip(audio_queue(p->audio), shown - p->sound_delay);
         clock_set(&p->clock, now, shown, !playback_is_silent(p, now));
     }

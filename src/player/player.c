@@ -14,14 +14,14 @@
 /* Maximum wait in a turn of the loop. The program's stop flag is checked between turns. */
 #define TURN_US 100000
 
-/* Maximum subtitle packets per turn, because a file may have 100,000 at one position. */
+/* Maximum subtitle packets per turn. A file may have 100,000 packets at one position. */
 #define SUBTITLES_A_TURN 256
 
 /* Subtitles follow the current frame. If frames are late, subtitles stay at most this far behind
  * the clock. */
 #define SUBTITLES_BEHIND_US 50000
 
-/* Open the next file this long before the current one ends, so that it follows without a gap. */
+/* Open the next file this long before the current file ends, to leave no gap. */
 #define AHEAD_US 5000000
 
 static ControlsTarget target(const void *opaque, int x, int y)
@@ -460,7 +460,7 @@ void player_close(Player **player)
     screen_close(&p->screen);
     file_list_clear(&p->files);
     file_list_clear(&p->dropped);
-    equalize_stage_close(&p->stage); /* after the screen, which may hold a frame in its memory */
+    equalize_stage_close(&p->stage); /* last, because the stage owns the frames' GPU memory */
     free(p);
     *player = NULL;
 }

@@ -5,7 +5,7 @@
 
 #include "player/status.h"
 
-/* Decoded frames in GPU memory: those that wait, those in the equalizer, and the current one. */
+/* Decoded frames in GPU memory: waiting frames, frames in the equalizer, and the current frame. */
 #define GPU_FRAMES 16
 
 /* Switch to the next file after this time even if its first frame is not ready. */
@@ -18,7 +18,7 @@ static void wake_for_decoded(void *opaque)
     window_wake(NULL);
 }
 
-/* Track numbers apply to the first file only, "none" to all files. */
+/* Track numbers apply only to the first file; "none" applies to all files. */
 static PlaybackOptions playback_options(Player *p, const Source *source, const char *path,
                                         int first)
 {

@@ -31,12 +31,12 @@
 /* Minimum time between panel updates: every other frame at 60 fps. */
 #define PANEL_US 25000
 
-/* After a skipped update without a new frame, update the panel this long after its last update. */
+/* If no frame follows a skipped update, update the panel this long after its last update. */
 #define PANEL_LAST_US 60000
 
 #define STATISTICS_US 500000
 
-/* Maximum bytes of the video's name in a screenshot's name; the rest has room for
+/* Maximum bytes of the video's name in a screenshot's name, which also needs room for
  * "-123.45.67.890-1234.png". */
 #define MAX_STEM (NAME_MAX - 32)
 
@@ -70,7 +70,7 @@ struct Screen {
     int64_t panel_at;      /* time of the next update without a new frame; 0: none */
     int64_t statistics_at; /* time of the next statistics update */
     double opacity[OSD_PARTS];
-    PanelMode other_histogram; /* panel mode after toggling fullscreen */
+    PanelMode other_histogram; /* panel mode after fullscreen is toggled */
     bool cursor_shown;
     int given_width, given_height; /* window size set by the program, in window units */
     bool dirty;                    /* redraw needed */
@@ -776,7 +776,7 @@ int screen_update(Screen *s, const ScreenContent *content, int64_t now, int64_t 
     if (content->settings)
         osd_set_settings(s->osd, content->settings);
     draw_osd(s, now);
-    draw_subtitles(s, content); /* after the bar, because they move above it */
+    draw_subtitles(s, content); /* after the bar, because subtitles move above the bar */
     s->state.layers_us = (double)(clock_now() - begin);
     *wait = FFMIN(*wait, osd_wait(s->osd, now));
     *wait = FFMIN(*wait, FFMAX(s->statistics_at - now, 0));
@@ -790,8 +790,8 @@ int screen_update(Screen *s, const ScreenContent *content, int64_t now, int64_t 
     return draw(s, error);
 }
 
-/* Writes "FOLDER/NAME-0.01.23.456". Some systems forbid colons in names. `beside`: use the video's
- * folder unless the options give a folder. */
+/* Writes "FOLDER/NAME-0.01.23.456", without colons, which some systems forbid. `beside`: use the
+ * video's folder unless the options give a folder. */
 static void base_name(const Screenshot *s, int beside, char *base, size_t size)
 {
     const char *slash = strrchr(s->path, '/');

@@ -22,7 +22,7 @@
 struct Showing {
     EqualizeStage *stage;
     Screen *screen;
-    Frame *frame; /* shown.frame, owned */
+    Frame *frame; /* same as shown.frame; owned */
     Shown shown;
     bool upload_failed; /* the frame will be equalized again */
     int64_t due;        /* when to draw the frame */
@@ -115,7 +115,7 @@ void showing_drop(Showing *s)
     equalize_stage_shown(s->stage, NULL);
 }
 
-/* Uploads the frame. If the screen cannot take it from the GPU, it is equalized again. */
+/* Uploads the frame. If the screen cannot take the frame from the GPU, it is equalized again. */
 static int upload(Showing *s, Playback *b, MediaError *error)
 {
     const int lost = equalize_stage_is_lost(s->stage);
@@ -148,7 +148,7 @@ static int show_next(Showing *s, Playback *b, int64_t due, MediaError *error)
     return ret;
 }
 
-/* Shows the current frame with other settings once it has been equalized again. */
+/* Once the current frame has been equalized again with other settings, shows the result. */
 static int show_redone(Showing *s, Playback *b, MediaError *error)
 {
     Frame *redone = playback_take_redone(b);

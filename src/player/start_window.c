@@ -58,7 +58,7 @@ static void choose(StartWindow *w, const char *path)
         start_window_say(w, "out of memory");
 }
 
-/* Executes the commands that need no video; ignores the others. */
+/* Executes commands that need no video; ignores other commands. */
 static void execute(StartWindow *w, const Command *command)
 {
     Action *act = command->act;

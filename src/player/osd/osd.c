@@ -7,7 +7,7 @@
 
 #include "media/printable.h"
 
-/* Text height: a share of the window's shorter side, but at least this many desktop units. */
+/* Text height: SHARE of the window's shorter side, but at least UNITS desktop units. */
 #define MESSAGE_SHARE (1 / 26.0)
 #define MESSAGE_UNITS 16
 #define STATISTICS_SHARE (1 / 48.0)
@@ -17,7 +17,7 @@
 #define SETTINGS_SHARE (1 / 44.0)
 #define SETTINGS_UNITS 14
 #define EASY_UNITS 11    /* smallest text of the bar */
-#define SMALLEST_UNITS 9 /* long lines of pages are cut instead of making text smaller */
+#define SMALLEST_UNITS 9 /* smallest text of pages; lines that are still too long are cut */
 
 /* Maximum text height as a share of the window's shorter side. */
 #define LARGEST_SHARE (1 / 10.0)
@@ -26,12 +26,12 @@
 #define MESSAGE_ALPHA 185
 #define STATISTICS_ALPHA 210
 #define HELP_ALPHA 250
-#define POINTED_ALPHA 255 /* may lie over subtitles */
+#define POINTED_ALPHA 255 /* opaque, because the text may lie over subtitles */
 
 #define MARGIN_SHARE (1 / 45.0)
 #define MARGIN_UNITS 10
 
-/* Message layout in multiples of its text height. BAR: height of the bar of the sound level. */
+/* Message layout in multiples of its text height. BAR: height of the sound level's bar. */
 #define LINE 1.25
 #define PADDING_ACROSS 0.65
 #define PADDING 0.4
@@ -42,7 +42,7 @@
 /* Steps of the sound level; more steps would redraw it more often. */
 #define LEVEL_STEPS 30
 
-/* Radius of the recording light, and the width that it takes, in multiples of the text height. */
+/* Radius of the recording light, and the light's width with a gap, in multiples of text height. */
 #define LIGHT 0.32
 #define LIGHT_ROOM 1.0
 
@@ -70,7 +70,7 @@ struct Osd {
     Rect labelled[OSD_AFTER + 1]; /* {0}: no label */
     OsdSettings settings;
     OsdBar bar;
-    char pointed[OSD_MAX_LINE]; /* "": nothing */
+    char pointed[OSD_MAX_LINE]; /* line above the bar; "": none */
     int pointed_column;
 };
 
@@ -210,7 +210,7 @@ static Rect below_message(const OsdPlace *place, Rect rect)
     return (Rect){rect.x + m, top, rect.width - 2 * m, rect.y + rect.height - m - top};
 }
 
-/* Digits are measured as zeros, so that the light does not move when they change. */
+/* Digits are measured as zeros, so that the light does not move when digits change. */
 static int recording_width(const Osd *o, const OsdPlace *place)
 {
     const int size = message_size(place);
@@ -232,7 +232,7 @@ static void fill_bar(const Overlay *overlay, int size, double share)
     canvas_fill(&overlay->canvas, (Rect){padding, y, filled, height}, OSD_ACCENT, 255);
 }
 
-/* Draws a box with a line of text from column `left` to before `right`. */
+/* Draws a box with a line of text in columns `left` to `right` - 1. */
 static Overlay draw_line(const Osd *o, Rect box, int size, int alpha, int left, int right,
                          const char *line)
 {
@@ -332,7 +332,7 @@ static Overlay draw_page(const Osd *o, OsdPart part, const OsdPlace *place)
         .alpha = is_help ? HELP_ALPHA : STATISTICS_ALPHA,
         .name = is_help ? OSD_ACCENT : OSD_DIM,
         .value = OSD_BRIGHT,
-        .min_width = is_help ? 0 : before->overlay.canvas.width, /* its width must not flicker */
+        .min_width = is_help ? 0 : before->overlay.canvas.width, /* the width must not flicker */
     };
     return osd_page_draw(&o->pages[part], &style, o->text);
 }
@@ -442,7 +442,7 @@ bool osd_draw(Osd *o, OsdPart part, const OsdPlace *window, int64_t now_us, OsdL
         changed = p->overlay.canvas.width > 0;
         clear(p);
     } else if (!p->valid || !same_place(&p->place, &place)) {
-        if (!same_place(&p->place, &place)) /* else draw_page() would keep the old page's width */
+        if (!same_place(&p->place, &place)) /* otherwise draw_page() would keep the old width */
             clear(p);
         const Overlay drawn = draw(o, part, &place);
         clear(p);

@@ -51,13 +51,13 @@ static int column_of(const OsdBar *bar, Rect track, int64_t position)
     return track.x + (int)(fmin(fmax(share, 0), 1) * track.width);
 }
 
-/* Converts window coordinates to those of a canvas that begins at `all`. */
+/* Converts window coordinates to coordinates in the canvas of `all`. */
 static Rect to_canvas(Rect all, int x, int y, int width, int height)
 {
     return (Rect){x - all.x, y - all.y, width, height};
 }
 
-/* ASS drawing commands: pause and play, two sliders, and the corners of a frame. */
+/* Icons as ASS drawing commands. Settings: two sliders; fullscreen: the corners of a frame. */
 static const char *const pause_shape = "m 12 12 l 34 12 34 88 12 88 m 66 12 l 88 12 88 88 66 88";
 static const char *const play_shape = "m 20 12 l 88 50 20 88";
 static const char *const settings_shape = "m 10 21 l 90 21 90 31 10 31 m 10 69 l 90 69 90 79 10 79 "
@@ -73,7 +73,7 @@ static void draw_icon(Text *text, Rect all, Rect place, int size, const char *sh
                    size, OSD_BRIGHT, shape);
 }
 
-/* Draws a line that is filled up to `end`, with a knob there. */
+/* Draws a line that is filled up to `end`, with a knob at `end`. */
 static void draw_line(const Canvas *canvas, Rect all, Rect track, int end, int size, Colour colour,
                       Text *text)
 {

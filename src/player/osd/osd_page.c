@@ -74,8 +74,8 @@ typedef struct PageLayout {
     int columns, rows;           /* number of columns, and of rows in the longest one */
     int start[OSD_MAX_ROWS + 1]; /* first row of each column, then the number of all rows */
     Column column[OSD_MAX_ROWS];
-    double width, height; /* of the page */
-    double size;          /* text height at which the page fits */
+    double width, height; /* of the page, in multiples of the text height */
+    double size;          /* text height at which the page fits, in pixels */
 } PageLayout;
 
 /* Cell widths in multiples of the text height. */
@@ -83,7 +83,7 @@ typedef struct Widths {
     double cells[OSD_MAX_ROWS][2];
 } Widths;
 
-/* Measures rows `first` to `last` - 1. A heading (no name) spans both cells. */
+/* Measures rows `first` to `last` - 1. A heading, which has no name, spans both cells. */
 static Column measure_column(const OsdPage *page, const Widths *widths, int first, int last)
 {
     Column column = {0};
@@ -100,7 +100,7 @@ static Column measure_column(const OsdPage *page, const Widths *widths, int firs
     return column;
 }
 
-/* The first row of a column: a heading near an even split or, without one, the even split. */
+/* The first row of a column: a heading near the even split or, if none is near, the even split. */
 static int column_start(const OsdPage *page, int column, int columns)
 {
     const int even = (int)((int64_t)page->count * column / columns);
@@ -126,7 +126,7 @@ static PageLayout lay_columns(const OsdPage *page, const Widths *widths, const O
         layout.rows = max_int(layout.rows, layout.start[i + 1] - layout.start[i]);
     }
     layout.height = layout.rows * LINE + 2 * PADDING;
-    /* lines are cut before text gets too small */
+    /* to fit the width, text shrinks only to `smallest`; lines that are still too long are cut */
     const double across = (style->limit.width - SPARE * columns) / layout.width;
     layout.size = fmin(fmax(across, style->smallest), style->limit.height / layout.height);
     return layout;
@@ -178,8 +178,8 @@ static void draw_rows(const OsdPage *page, const PageLayout *layout, const OsdPa
     text_draw(text, canvas);
 }
 
-/* Start of a box of this length. The box is centred in the `span` after `from`, but moved into the
- * `room` after `least`. */
+/* Start of a box of this length. The box is centred in from..from + span, then moved into
+ * least..least + room. */
 static int middle(int from, int span, int length, int least, int room)
 {
     return max_int(min_int(from + (span - length) / 2, least + room - length), least);

@@ -7,7 +7,7 @@
 #define PADDING 0.8
 #define INSET 0.45 /* how far the selected row's background exceeds its text */
 #define NAME 6.5
-#define VALUE 8.0 /* with the arrows on both sides */
+#define VALUE 8.0 /* includes the arrows on both sides */
 #define DEFAULT 6.0
 #define BETWEEN 1.0
 #define CORNER 0.5

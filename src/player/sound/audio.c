@@ -25,7 +25,7 @@ struct Audio {
     AVPacket *packet;
     pthread_t thread;
     _Atomic double speed;
-    atomic_llong damage; /* of all tracks so far */
+    atomic_llong damage; /* damaged packets of all tracks so far */
 };
 
 static void SDLCALL fill(void *opaque, Uint8 *bytes, int size)

@@ -5,10 +5,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Blocks needed to start or resume, because the device may request several at once. */
+/* Blocks needed to start or resume, because the device may request several blocks at once. */
 #define FIRST_BLOCKS 3
 
-/* Jitter is smoothed over SMOOTHED_CALLS requests, unless it exceeds MAX_JITTER_US. */
+/* Jitter of up to MAX_JITTER_US between requests is averaged over SMOOTHED_CALLS requests. */
 #define SMOOTHED_CALLS 16
 #define MAX_JITTER_US 100000
 
@@ -155,8 +155,8 @@ static int64_t heard_now(const AudioQueue *q, int64_t now)
     return heard < (double)q->delivered ? (int64_t)floor(heard) : q->delivered;
 }
 
-/* Skips to the clock's position plus two buffers, the time until sound is heard again. The clock
- * ran alone while the device was gone. */
+/* While the device was gone, the clock ran on. Skips to the clock's position plus two buffers, the
+ * time until sound is heard again. */
 static void catch_up(AudioQueue *q, int64_t now)
 {
     if (!q->calls || !q->playing || !q->run)

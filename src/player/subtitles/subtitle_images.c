@@ -30,7 +30,7 @@ void subtitle_images_add(SubtitleImages *s, SubtitleEvent *event)
         subtitle_event_free(&s->events[0]);
         memmove(s->events, s->events + 1, (size_t)--s->count * sizeof(s->events[0]));
     }
-    s->drawn = AV_NOPTS_VALUE; /* the event may replace the drawn one */
+    s->drawn = AV_NOPTS_VALUE; /* the event may replace the drawn event */
     if (event->bitmap_count && bytes <= SUBTITLE_BUDGET)
         s->events[s->count++] = *event;
     else
@@ -60,7 +60,7 @@ static Mapping map_canvas(const SubtitleEvent *event, Rect picture, int *cut)
     return m;
 }
 
-/* The offset that moves a span, or the start of a too long span, inside limits. */
+/* Offset that moves a span inside the limits. A span that is too long begins at `limit`. */
 static int move_between(int begin, int size, int limit, int limit_size)
 {
     const int to = max_int(limit, min_int(begin, limit + limit_size - size));

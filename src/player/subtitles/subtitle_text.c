@@ -43,7 +43,7 @@ struct SubtitleText {
     int lacks_font;
 
     int64_t text_bytes; /* text of all events */
-    int left_out;       /* true if an event was dropped */
+    int left_out;       /* an event was dropped */
     int visible;        /* number of lines in the last picture */
     int ended;          /* a picture took too much time or memory */
     SubtitlesPlace place;
@@ -128,7 +128,7 @@ static long long processor_ms(void)
     return t.tv_sec * 1000LL + t.tv_nsec / 1000000;
 }
 
-/* Shortens the list of events so that at most `most` are visible. Returns the number visible. */
+/* Shortens the list to at most `most` visible events. Returns the number of visible events. */
 static int limit_events(ASS_Track *track, int all, long long now, int most)
 {
     int visible = 0, i = 0;
@@ -183,7 +183,7 @@ int subtitle_text_draw(SubtitleText *t, int64_t position, const SubtitlesPlace *
         ass_set_storage_size(t->renderer, place->video_width, place->video_height);
         /* ASS is stretched with the picture, plain text is not */
         ass_set_pixel_aspect(t->renderer, t->plain ? 1 : 0);
-        /* does not move lines with explicit positions */
+        /* lines with explicit positions do not move */
         ass_set_line_position(t->renderer, 100.0 * place->covered / picture.height);
     }
     t->place = *place;

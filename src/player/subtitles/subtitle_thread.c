@@ -7,7 +7,7 @@
 
 #include "media/packet_set.h"
 
-/* Maximum waiting packets. At most one reset follows each packet, hence COMMANDS. */
+/* Maximum waiting packets. COMMANDS: at most one reset follows each packet. */
 #define PACKETS 512
 #define PACKET_BYTES (4 << 20)
 #define COMMANDS (2 * PACKETS + 2)
@@ -59,7 +59,7 @@ struct SubtitleThread {
 
     /* Only the loop uses the next members. */
     Commands waiting;
-    int64_t commands, selected_at; /* number of commands so far, and at the selection */
+    int64_t commands, selected_at; /* number of commands so far, and at the last selection */
     bool selected;
     Picture shown;
     char trouble[512];

@@ -414,7 +414,7 @@ static int draw_scaled(View *v, const Scratch *from, const Target *target, Rect 
     return 0;
 }
 
-/* The length after averaging groups of pixels, at least about `to`. Averaging before the cubic
+/* The length after averaging groups of pixels, not reduced below `to`. Averaging before the cubic
  * filter is much cheaper than a very wide cubic filter. */
 static int reduced(int length, int to)
 {

@@ -33,7 +33,7 @@ struct ViewCuda {
     int device;
     cudaStream_t stream;
     Texture textures[TEXTURES];
-    int next; /* next one to evict */
+    int next; /* index of the next texture to evict */
     ViewUploader uploader;
     uint8_t *fetched; /* rows from the device, pinned */
     size_t fetched_size;
@@ -48,7 +48,7 @@ typedef struct Places {
 void view_cuda_give_up(ViewCuda *cuda, const char *why)
 {
     snprintf(cuda->failure, sizeof(cuda->failure),
-             "frames of GPU %d are now copied to host memory to show them: %s", cuda->device, why);
+             "frames of GPU %d are now shown through host memory: %s", cuda->device, why);
 }
 
 static void give_up(ViewCuda *cuda, cudaError_t error)
@@ -56,7 +56,7 @@ static void give_up(ViewCuda *cuda, cudaError_t error)
     const int hangs = error == cudaErrorNotReady;
     if (!hangs)
         (void)cudaGetLastError(); /* clear the error, so that later calls do not report it */
-    view_cuda_give_up(cuda, hangs ? "it has made no progress for 10 s" : cudaGetErrorString(error));
+    view_cuda_give_up(cuda, hangs ? "no progress for 10 s" : cudaGetErrorString(error));
 }
 
 /* Waits for the stream. Returns cudaErrorNotReady if the GPU hangs. */

@@ -50,7 +50,7 @@ typedef struct PictureKind {
 typedef struct Programs {
     const Gl *gl;
     Program picture[PROGRAM_PLANES][LIGHTS]; /* by planes - 1 and light, with 1 x 1 taps */
-    Program smaller;                         /* the last variant with more taps */
+    Program smaller;                         /* the variant with more taps that was used last */
     PictureKind smaller_kind;
     Program scale, layer;
 } Programs;
