@@ -153,7 +153,7 @@ static void handle_end(Player *p)
         p->next.waits = 0;
     else if (at >= 0)
         playlist_start(p, at, 1, 0);
-    else if (p->files.round && playback_can_seek(p->playback) && !b->pending) /* the only file */
+    else if (p->files.round && playback_can_seek(p->playback) && !b->pending) /* no other file */
         restart(p);
     else
         end(p);

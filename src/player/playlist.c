@@ -271,7 +271,7 @@ void playlist_drop(Player *p, const char *path, int adds)
         return;
     playlist_start(p, 0, 1, 0);
     if (p->dropped.count)
-        p->dropped.at = 0; /* files added later follow this one */
+        p->dropped.at = 0; /* files added later follow this file */
 }
 
 int playlist_following(const Player *p)

@@ -263,7 +263,7 @@ Rect screen_to_samples(const Screen *s, Rect part)
     return view_to_samples(s->view, &scene, to_pixels(s, part));
 }
 
-/* Maximum attempts to find a fitting size; each reduces the error to about a quarter. */
+/* Maximum attempts to find a fitting size; each attempt reduces the error to about a quarter. */
 #define TRIES 16
 
 /* Window managers may round a size by this many units. */

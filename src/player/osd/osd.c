@@ -101,7 +101,7 @@ void osd_show(Osd *o, OsdPart part, int64_t until_us)
         o->parts[part].end = until_us;
 }
 
-/* Copies a line; NULL becomes "". Returns true if it differs from the old one. */
+/* Copies a line; NULL becomes "". Returns true if the line has changed. */
 static bool replace(char to[OSD_MAX_LINE], const char *line)
 {
     char text[OSD_MAX_LINE];

@@ -71,7 +71,7 @@ typedef struct Column {
 } Column;
 
 typedef struct PageLayout {
-    int columns, rows;           /* number of columns, and of rows in the longest one */
+    int columns, rows;           /* number of columns; rows of the longest column */
     int start[OSD_MAX_ROWS + 1]; /* first row of each column, then the number of all rows */
     Column column[OSD_MAX_ROWS];
     double width, height; /* of the page, in multiples of the text height */

@@ -58,7 +58,7 @@ static int refuse_name(const TextList *names, const char *name, const char *why,
                       names->count ? found : "none");
 }
 
-/* Finds the device with this name, or the only one whose name contains it. */
+/* Finds the device with this name, or the only device whose name contains this name. */
 static int find_name(const TextList *names, const char *name, const char **device,
                      MediaError *error)
 {

@@ -353,7 +353,7 @@ static int stretch_gray(GstLumeq *self, const LumeqFrame *frame)
 
 static int process(GstLumeq *self, GstVideoFrame *in, GstVideoFrame *out)
 {
-    /* for the previous buffer; in->info may have strides of this buffer alone (GstVideoMeta) */
+    /* in->info does not fit the previous buffer, whose GstVideoMeta may have other strides */
     const GstVideoInfo *info = &GST_VIDEO_FILTER(self)->in_info;
     const GstBuffer *buffer = in->buffer;
     GstVideoFrame previous;

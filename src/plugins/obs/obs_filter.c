@@ -6,7 +6,7 @@
  * original pixels are copied first, because the equalizer must not write to its input. The
  * equalizer also needs the previous frame's pixels to measure noise.
  *
- * The settings window calls from another thread; `mutex` guards everything that changes.
+ * The settings window uses another thread, so `mutex` guards everything that changes.
  */
 #include <math.h>
 #include <obs-module.h>
@@ -81,7 +81,7 @@ typedef struct Filter {
     int has_previous;
     int64_t time; /* of the previous frame */
     LumeqFrameStats stats;
-    double mean;      /* luma, relative to the range from black to white */
+    double mean;      /* mean luma; black is 0, white is 1 */
     const char *said; /* situation and lift that the settings window shows */
     double said_lift;
     int64_t silent_until; /* earliest time of the next redraw of the settings window */
