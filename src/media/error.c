@@ -38,7 +38,7 @@ int media_lacks_memory(size_t size)
 {
     if (errno != ENOMEM)
         return 0;
-    /* Growing a buffer needs both copies at once. */
+    /* A growing buffer exists twice for a moment. */
     void *memory = av_malloc(FFMAX(FFMIN(size, MOST_TRIED) * 2, 1));
     const int lacking = !memory;
     av_free(memory);

@@ -7,8 +7,7 @@
 #include <libavutil/avstring.h>
 #include <libavutil/mem.h>
 
-/* Maximum length of an extension with its dot, in bytes. Longer text after a dot belongs to the
- * name. */
+/* Maximum bytes of an extension with its dot. Longer text after a dot belongs to the name. */
 #define MAX_EXTENSION 32
 
 char *file_name_folder(const char *path)

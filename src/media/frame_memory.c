@@ -9,7 +9,7 @@
 #include "media/convert.h"
 #include "media/gpu_frame.h"
 
-/* Row alignment for the widest vector instructions of decoders and encoders. */
+/* Alignment of rows in bytes, for the widest vector instructions of decoders and encoders. */
 #define ALIGNMENT 64
 
 /* Bytes past the end of a plane that decoders and encoders may access. */
@@ -102,7 +102,7 @@ static AVBufferRef *alloc_plane(void *opaque, size_t size)
 {
     AVBufferRef *buffer = alloc_fast(opaque, size);
     return buffer ? buffer
-                  : av_buffer_allocz(size); /* decoders may leave damaged parts unwritten */
+                  : av_buffer_allocz(size); /* zeroed: decoders may leave damaged parts unwritten */
 }
 
 static AVBufferRef *alloc_ordinary(void *opaque, size_t size)
@@ -116,7 +116,7 @@ static AVBufferRef *pool_get(FrameMemory *m, PlanePool *p, size_t size,
 {
     pthread_mutex_lock(&m->pools_lock);
     if (size != p->size) {
-        av_buffer_pool_uninit(&p->pool); /* its buffers are freed when they are returned */
+        av_buffer_pool_uninit(&p->pool); /* the old pool's buffers are freed when returned */
         p->pool = av_buffer_pool_init2(size, m, alloc, NULL);
         p->size = p->pool ? size : 0;
     }
@@ -170,7 +170,7 @@ int frame_memory_get_buffer(FrameMemory *m, AVCodecContext *codec, AVFrame *fram
     return 0;
 }
 
-/* The number of luma and, with `chroma`, chroma planes. */
+/* The number of planes; without `chroma`, only luma counts. */
 static int colour_planes(const AVFrame *frame, int chroma)
 {
     return chroma ? convert_layout(frame->format).planes : 1;
@@ -268,7 +268,7 @@ void frame_memory_encode_on(FrameMemory *m, AVBufferRef *device)
     m->device = device;
 }
 
-/* Gives the first planes of a frame their own buffers. */
+/* Gives the first `planes` planes of a frame new buffers. */
 static int alloc_planes(FrameMemory *m, AVFrame *frame, int planes)
 {
     int ordinary = 0;
@@ -307,8 +307,8 @@ AVFrame *frame_memory_output(FrameMemory *m, const AVFrame *in, int chroma)
     return out;
 }
 
-/* Returns a frame with the GPU's sample layout that shares the planes of `host`, except for
- * interleaved chroma. */
+/* Returns a frame in the GPU's sample layout. It shares the planes of `host`, except interleaved
+ * chroma. */
 static AVFrame *make_stored(FrameMemory *m, const AVFrame *host, const AVFrame *frame)
 {
     const enum AVPixelFormat format = gpu_frame_stored(frame);

@@ -11,7 +11,7 @@ static void free_flag(AVHWDeviceContext *device)
     av_freep(&device->user_opaque);
 }
 
-/* av_hwdevice_ctx_create() would create another CUDA context. */
+/* Keeps lumeq's CUDA context: av_hwdevice_ctx_create() would create another one. */
 int gpu_device_open(AVBufferRef **device, void *context, void *stream)
 {
     *device = av_hwdevice_ctx_alloc(AV_HWDEVICE_TYPE_CUDA);

@@ -80,9 +80,9 @@ enum AVPixelFormat gpu_device_choose(AVCodecContext *codec, const enum AVPixelFo
         return AV_PIX_FMT_NONE;
     AVHWFramesContext *context = (AVHWFramesContext *)made->data;
     const enum AVPixelFormat format = convert_without_j(codec->sw_pix_fmt, &full);
-    /* FFmpeg and NVDEC place chroma differently if a dimension is odd. */
+    /* Odd dimensions are refused, because FFmpeg and NVDEC then place chroma differently. */
     const int odd = (codec->coded_width | codec->coded_height) & 1;
-    /* For formats it does not know, FFmpeg chooses 4:2:0 surfaces, which may lose chroma. */
+    /* For unknown formats, FFmpeg chooses 4:2:0 surfaces, which may lose chroma. */
     int x = 0, y = 0, wanted_x = -1, wanted_y = -1;
     (void)av_pix_fmt_get_chroma_sub_sample(context->sw_format, &x, &y);
     (void)av_pix_fmt_get_chroma_sub_sample(format, &wanted_x, &wanted_y);
@@ -244,14 +244,14 @@ uint8_t *gpu_frame_picture(const AVFrame *frame, int plane)
 
 /* ---- cropping ------------------------------------------------------------------------------ */
 
-/* libavcodec has already cropped the right and the bottom. */
+/* Crops the left and the top. libavcodec has already cropped the right and the bottom. */
 void gpu_frame_crop(AVFrame *frame)
 {
     const SampleLayout layout = gpu_frame_layout(frame);
     const int bytes = layout.depth > 8 ? 2 : 1, top = (int)frame->crop_top;
     int left = (int)frame->crop_left;
-    /* Like libavcodec, cut fewer columns than asked for if that keeps every plane of the planar
-     * frame aligned. n & -n is the largest power of two that divides n. */
+    /* Like libavcodec in planar frames, cut fewer columns than asked for where this keeps all
+     * planes aligned. n & -n is the largest power of two that divides n. */
     const int chroma = layout.planes > 1 ? (left >> layout.chroma_x) * bytes : 0;
     int least = (left * bytes) & -(left * bytes);
     if (chroma)
@@ -270,7 +270,7 @@ void gpu_frame_crop(AVFrame *frame)
 
 /* ---- to the host --------------------------------------------------------------------------- */
 
-/* Copies a row of samples that are `step` apart. */
+/* Copies `count` samples of a row, which are `step` samples apart in `from`. */
 static void copy_row(uint8_t *to, const uint8_t *from, int count, int step,
                      const SampleLayout *layout)
 {

@@ -19,7 +19,7 @@
 
 #define LINE_SIZE 1024
 
-/* Start of libavutil's message about a picture that is too large; no other message has its size. */
+/* Start of libavutil's message about a picture that is too large. No other message has the size. */
 #define REFUSED_SIZE "Picture size "
 
 /* libavformat's I/O layer logs this message without a context. */
@@ -66,7 +66,7 @@ static const char *const means_damage[] = {
     "decode failed", /* GIF, Cinepak */
 };
 
-/* Matroska's demuxer and the I/O layer report a file that was cut off only in the log. */
+/* Only these messages of Matroska's demuxer and the I/O layer show that a file was cut off. */
 static const char *const means_cut[] = {"File ended prematurely", CUT_PACKET};
 
 static int contains_any(const char *line, const char *const *texts, size_t count)
