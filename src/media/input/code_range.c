@@ -36,6 +36,7 @@ static LumeqCodes levels_of(const CodeRange *range, const AVFrame *frame)
                                       : (LumeqCodes){0, (1 << depth) - 1};
 }
 
+/* The caller puts the input's name before this text. */
 void code_window_text(LumeqCodes window, LumeqCodes all, char *text, size_t size)
 {
     int most = UINT8_MAX;
@@ -44,13 +45,13 @@ void code_window_text(LumeqCodes window, LumeqCodes all, char *text, size_t size
     snprintf(text, size, "uses codes %d to %d of %d: stretched", window.low, window.high, most);
 }
 
-/* ---- a file ---- */
+/* ---- the codes of a file ---- */
 
 int code_range_add(CodeRange *range, const AVFrame *frame)
 {
     const LumeqImage image = image_of(frame, AVCOL_RANGE_UNSPECIFIED);
     LumeqCodes *sum = &range->window, used;
-    const int ret = lumeq_measure_codes(&image, &used, NULL); /* 0: no more than noise */
+    const int ret = lumeq_measure_codes(&image, &used, NULL); /* 0: only noise */
     range->all = levels_of(range, frame);
     if (ret > 0) {
         sum->low = sum->high ? FFMIN(sum->low, used.low) : used.low;

@@ -20,7 +20,7 @@ typedef struct Survey {
     CodeRange *range;
     int64_t begin, end; /* timestamps in AV_TIME_BASE units */
     int64_t last;       /* pts of the last measured key frame */
-    int keys;           /* measured key frames */
+    int keys;           /* number of measured key frames */
 } Survey;
 
 int code_survey_suits(const CodeRange *range, const Source *source)
@@ -35,7 +35,7 @@ static int add(const Survey *s)
     return code_range_suits(s->frame->format) ? code_range_add(s->range, s->frame) : 0;
 }
 
-/* After a seek, the key frame may be before `begin`. */
+/* True between `begin` and `end`. After a seek, the key frame may be before `begin`. */
 static bool is_inside(const Survey *s)
 {
     const int64_t time = av_rescale_q(s->frame->pts, s->frame->time_base, AV_TIME_BASE_Q);

@@ -9,8 +9,8 @@
 
 #define READ_BYTES 4096
 
-/* Returns the size of the element that begins with the e->have bytes of `b`; 0 if it needs more
- * bytes; UNKNOWN if the element is unknown or declares no size. */
+/* Returns the size of the element that begins with the e->have bytes of `b`; 0 if more bytes are
+ * needed; UNKNOWN if the element is unknown or declares no size. */
 typedef int64_t ElementSize(Elements *e, const uint8_t *b);
 
 #define UNKNOWN (-1)

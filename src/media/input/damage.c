@@ -8,11 +8,11 @@
 /* A video that ends more than this before its declared end counts as cut off. */
 #define CUT_OFF_SECONDS 1.0
 
-/* Some writers store all ones for an unknown length. */
+/* Some writers set all bits for an unknown length. */
 #define UNKNOWN_MP4_LENGTH UINT32_MAX
 
-/* Returns the declared end of the video as a timestamp; AV_NOPTS_VALUE: unknown. Sets *any to 1 if
- * it is the end of the file, which any track may reach. */
+/* Returns the declared end of the video in AV_TIME_BASE units; AV_NOPTS_VALUE: unknown. Sets *any
+ * to 1 if only the end of the whole file is declared, which any track may reach. */
 static int64_t declared_end(const Source *source, int *any)
 {
     const AVStream *video = source->video;

@@ -17,8 +17,8 @@
 /* Added to max_pixels, because FFmpeg rounds widths up to multiples of 64 before it checks them. */
 #define MAX_ALIGNMENT_PIXELS (63 * 65535) /* 63 columns of the highest picture */
 
-/* Maximum number of broken frames in a row to drop. Later ones are shown, because some cameras send
- * nothing else. */
+/* Maximum number of broken frames in a row to drop. Further ones are shown, because some cameras
+ * send only broken frames. */
 #define MOST_HIDDEN 25
 
 /* Maximum number of incomplete frames to drop at the start of a film: leading frames of an open
@@ -29,7 +29,7 @@ struct Decoder {
     const Source *source; /* only its constant fields are used: name, limits */
     AVCodecContext *codec;
     CodecLog log;
-    atomic_int no_memory; /* a frame could not be allocated; decoders report that as damage */
+    atomic_int no_memory; /* a frame could not be allocated; decoders report this as damage */
     AVStream *stream;
     AVCodecParameters *parameters; /* a copy, because the demuxer may change its own */
     int64_t usual_duration;        /* of a frame, in the track's time base */
@@ -40,8 +40,8 @@ struct Decoder {
     int hurry;                              /* see decoder_hurry() */
     unsigned refused_width, refused_height; /* a frame size beyond max_pixels, or 0 */
     Damage damage;
-    int joins;        /* maximum number of incomplete frames to drop before a complete one */
-    int joined_late;  /* the GPU has failed, so dropped frames count as lost */
+    int joins;       /* maximum number of incomplete frames to drop before the first complete one */
+    int joined_late; /* the GPU has failed, so dropped frames count as lost */
     int hides_broken; /* drops frames with errors */
     int hidden;       /* number of frames dropped in a row */
     bool is_broken;   /* `raw` has errors */
@@ -63,7 +63,7 @@ struct Decoder {
     int returned;                               /* see decoder_take_return() */
 
     int on_gpu, refused;  /* refused: the GPU does not support this video */
-    int leaves;           /* true if `gpu_frames` frames may stay on the GPU */
+    int leaves;           /* true if options.gpu_frames frames may stay on the GPU */
     int64_t reserved;     /* GPU memory reserved for surfaces */
     AVCodecContext *left; /* the GPU's decoder after a failure; not freed at once, since the GPU may
                              turn out to be lost */
@@ -271,7 +271,7 @@ static void note_damage(Decoder *d, int64_t *count, int ret)
     damage_note(&d->damage, &note, ret);
     if ((int64_t)note.refused_width * note.refused_height > d->source->options.max_pixels &&
         av_image_check_size2(note.refused_width, note.refused_height, INT64_MAX, AV_PIX_FMT_NONE, 0,
-                             NULL) >= 0) { /* FFmpeg could decode it, but we do not allow it */
+                             NULL) >= 0) { /* only max_pixels, not FFmpeg, refuses this size */
         d->refused_width = note.refused_width;
         d->refused_height = note.refused_height;
     }
@@ -294,7 +294,7 @@ static void note_end(Decoder *d)
 }
 
 /* Drains the codec before a packet that is unrelated to earlier ones. Returns AVERROR(EAGAIN) until
- * that is done. */
+ * the codec is drained. */
 static int drain_codec(Decoder *d)
 {
     if (d->drain == DECODING) {
@@ -416,7 +416,7 @@ int decoder_send(Decoder *d, const AVPacket *packet)
     media_log_clear();
     errno = 0;
     if (packet) {
-        /* Without a key frame at the start, perhaps no frame is ever complete: keep them all. */
+        /* Without a key frame at the start, perhaps no frame is ever complete: keep all frames. */
         if (!d->begun && !(packet->flags & AV_PKT_FLAG_KEY) && d->joins == MOST_LEADING)
             d->joins = 0;
         d->packet_size = (size_t)packet->size;
@@ -462,7 +462,7 @@ static void set_times(Decoder *d, AVFrame *frame)
     frame->time_base = d->stream->time_base;
 }
 
-/* Uses the container's pixel aspect ratio, like other players, unless the codec's has changed. */
+/* Like other players, uses the container's pixel aspect ratio until the codec's ratio changes. */
 static int set_shape(Decoder *d, AVFrame *frame)
 {
     const AVRational coded = frame->sample_aspect_ratio;
@@ -535,7 +535,7 @@ static int convert(Decoder *d, AVFrame *frame, MediaError *error)
     return 0;
 }
 
-/* True for gray that has more than 8 bits before decoder_deepen(), unless stretching is off. */
+/* True for gray that is decoded to more than 8 bits, unless stretching is off. */
 static bool stretches(const Decoder *d)
 {
     return atomic_load(&d->codes) != CODE_RANGE_FULL && code_range_suits(d->shape.format);
@@ -611,7 +611,7 @@ static bool is_different(const Decoder *d, const AVFrame *frame)
            (d->options.bars && !video_shape_fills(s, frame));
 }
 
-/* Receives the next frame before deinterlacing. Results as for decoder_receive(). */
+/* Receives the next frame, not yet deinterlaced. Results as for decoder_receive(). */
 static int receive_stored(Decoder *d, AVFrame *frame, MediaError *error)
 {
     int ret;
@@ -694,8 +694,8 @@ static int cannot_deinterlace(int ret, AVFrame *frame, MediaError *error)
     return media_fail(error, MEDIA_INPUT, "cannot deinterlace: %s", media_av_text(ret));
 }
 
-/* Opens the deinterlacer for the first frame that needs it. If the deinterlacer is open, sends it
- * the frame and returns AVERROR(EAGAIN); else returns 0. */
+/* Opens the deinterlacer for the first frame that needs it. If the deinterlacer is open, sends
+ * the frame to it and returns AVERROR(EAGAIN); else returns 0. */
 static int deinterlace(Decoder *d, AVFrame *frame, MediaError *error)
 {
     const int mode = atomic_load(&d->deinterlace);
@@ -714,7 +714,7 @@ static int deinterlace(Decoder *d, AVFrame *frame, MediaError *error)
     return ret < 0 ? cannot_deinterlace(ret, frame, error) : AVERROR(EAGAIN);
 }
 
-/* Receives a frame of the deinterlacer. AVERROR(EAGAIN): it needs another frame, or was closed. */
+/* Receives a frame. AVERROR(EAGAIN): the deinterlacer needs another frame, or was closed. */
 static int receive_deinterlaced(Decoder *d, AVFrame *frame, MediaError *error)
 {
     const int mode = atomic_load(&d->deinterlace);

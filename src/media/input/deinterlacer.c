@@ -31,7 +31,7 @@ int deinterlacer_open(Deinterlacer **deinterlacer, const AVFrame *first, int all
     if (!d)
         return AVERROR(ENOMEM);
     d->time_base = first->time_base;
-    /* The format filter converts back formats that bwdif does not support (nv12). */
+    /* The format filter restores formats that bwdif does not support, such as nv12. */
     char text[128];
     snprintf(text, sizeof(text), "bwdif=mode=send_frame:parity=auto:deint=%s,format=pix_fmts=%s",
              all ? "all" : "interlaced", av_get_pix_fmt_name(first->format));

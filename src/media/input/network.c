@@ -9,7 +9,7 @@
 #include "media/input/url.h"
 #include "media/log.h"
 
-/* HTTP may redirect to HTTPS, and https_proxy may be in use. */
+/* For HTTP and HTTPS: redirects may change between them, and a proxy may be in use. */
 #define WEB "http,https,tls,tcp,httpproxy"
 
 /* Maximum duration of FFmpeg's stream analysis, with a margin. */
@@ -112,7 +112,7 @@ int network_read(Network *n, uint8_t *buffer, int size)
 {
     if (n->lost)
         return n->lost;
-    n->io->eof_reached = n->io->error = 0; /* of an earlier interrupted read */
+    n->io->eof_reached = n->io->error = 0; /* left by an interrupted read */
     network_begin_wait(n);
     return network_end_wait(n, avio_read_partial(n->io, buffer, size));
 }
@@ -146,7 +146,7 @@ int network_fail(const char *url, int averror, MediaError *error)
                               : "it needs a user name and a password: put USER:PASSWORD@ before "
                                 "the host, or USER@ with --password-file");
     }
-    const char *detail = averror == AVERROR(EIO) ? media_log_error() : ""; /* about certificates */
+    const char *detail = averror == AVERROR(EIO) ? media_log_error() : ""; /* bad certificate */
     return media_fail(error, MEDIA_INPUT, "cannot open %s: %s%s%s", media_quote(url),
                       media_av_text(averror), detail[0] ? "; " : "", detail);
 }

@@ -25,7 +25,7 @@ static int add(PictureList *list, char *path)
     return paths ? 0 : -1;
 }
 
-/* Adds a file if it matches the pattern; fails if a number before it is missing. */
+/* Adds a file if it matches the pattern; fails if its number does not follow *last. */
 static int add_numbered(PictureList *list, const char *pattern, const char *name, int64_t *last,
                         MediaError *error)
 {
@@ -42,7 +42,7 @@ static int add_numbered(PictureList *list, const char *pattern, const char *name
                : 0;
 }
 
-/* Adds a picture; fails if its codec is not the first picture's. Skips other and hidden files. */
+/* Adds a picture; fails if its codec differs from the first one's. Skips hidden and other files. */
 static int add_entry(PictureList *list, const char *folder, const char *name, MediaError *error)
 {
     const size_t length = strlen(folder);

@@ -17,7 +17,7 @@ struct SharedPipe {
     int fd;
     pthread_mutex_t lock; /* protects all below */
     pthread_cond_t changed;
-    uint8_t *data;     /* bytes that a side has not read yet */
+    uint8_t *data;     /* bytes that at least one side has not read yet */
     size_t room, size; /* bytes allocated, and bytes used, in `data` */
     size_t at[2];      /* read position in `data`, by side */
     int reads;         /* a side is reading from the pipe, without the lock */

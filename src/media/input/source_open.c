@@ -285,7 +285,7 @@ static int open_format(Source *s, const char *path, MediaError *error)
     }
     if (ret >= 0 && check_format(s, input, error) < 0)
         return error->fault;
-    if (ret >= 0 && !s->network && !S_ISREG(s->file.st_mode)) { /* bytes that the probe has read */
+    if (ret >= 0 && !s->network && !S_ISREG(s->file.st_mode)) { /* take what the probe has read */
         elements_start(&s->bytes.elements, input->name);
         elements_take(&s->bytes.elements, s->bytes.io->buf_ptr,
                       s->bytes.io->buf_end - s->bytes.io->buf_ptr);
@@ -303,8 +303,8 @@ static int open_format(Source *s, const char *path, MediaError *error)
     if (ret >= 0)
         ret = avformat_open_input(&s->format, url ? url : name, input, NULL);
     av_free(url);
-    /* After a read error, the index of an mp4 may be incomplete. A fragmented mp4 has an index for
-     * each fragment. */
+    /* After a read error, the index of an mp4 may be incomplete, except in fragments, which have
+     * their own. */
     if (ret < 0 || (s->bytes.read_error && av_match_name("mov", s->format->iformat->name) &&
                     !source_has_fragments(s)))
         return fail_to_open(s, ret, error);
@@ -320,7 +320,7 @@ static int open_network(Source *s, MediaError *error)
         return ret;
     const bool session = s->network->scheme->session != NULL;
     ret = open_context(s, session ? s->network->scheme->protocols : "none", error);
-    if (ret >= 0 && session) { /* a protocol such as RTSP, which its demuxer handles itself */
+    if (ret >= 0 && session) { /* a protocol such as RTSP, whose demuxer opens the connection */
         AVDictionary *settings = NULL;
         media_log_clear();
         source_watch_memory(s);
@@ -415,7 +415,7 @@ static double frames_of(const Source *s, const AVStream *stream)
     return rate.num > 0 && rate.den > 0 ? av_q2d(rate) : 1;
 }
 
-/* True for a video rather than stills. `most_frames`: the highest frames_of() of all tracks. */
+/* True for a moving video, not stills. `most_frames`: the highest frames_of() of all tracks. */
 static int moves(const Source *s, const AVStream *stream, double most_frames)
 {
     const double frames = frames_of(s, stream);

@@ -12,8 +12,8 @@
 #include "media/input/cut_off.h"
 #include "media/packet_set.h"
 
-/* Reading goes on after an error (a bad sector, a damaged packet) but ends after this many in a
- * row. */
+/* Reading goes on after an error (a bad sector, a damaged packet) but ends after this many errors
+ * in a row. */
 #define MAX_READ_FAILURES 64
 
 /* If a seek finds no key frame at or before the target within MAX_PACKETS_TO_KEY packets, it is
@@ -28,7 +28,7 @@
 /* Containers without an index, and bare streams: their start may be missing. */
 #define CUT_ANYWHERE "mpegts,mpeg,h264,hevc,mpegvideo,m4v,vc1"
 
-/* Formats whose files end with the last packet, unless they were cut off. */
+/* In these formats, only a file that was cut off has bytes after the last complete packet. */
 #define WHOLE_PACKETS "dv,yuv4mpegpipe"
 
 /* Limit for the video packets that are kept in case no key frame follows. */
@@ -37,8 +37,8 @@
 /* Its address in AVPacket.opaque marks packets for source_is_joined(). */
 static char join_mark;
 
-/* If a packet is marked as corrupt only because a transport stream restarts, the restart shows
- * within this many packets after it. */
+/* A restarting transport stream may mark a packet as corrupt. One of this many packets after it
+ * then shows the restart. */
 #define PACKETS_TO_RESTART 2
 
 static void drop_held(Source *s)
@@ -208,8 +208,8 @@ static int seek_track_start(Source *s, const AVStream *stream)
     return ret < 0 ? av_seek_frame(s->format, stream->index, start, AVSEEK_FLAG_BACKWARD) : ret;
 }
 
-/* Seeks with the track that begins first in the file (if equal, first in time). A seek with another
- * track would skip this track's leading packets. */
+/* Seeks to the start of the track that comes first in the file; if two share a position, of the
+ * one that starts earlier. A seek in another track would skip packets of the first track. */
 static void go_to_start(Source *s)
 {
     const AVStream *first = NULL;
@@ -328,7 +328,7 @@ static int64_t find_jump(Source *s, const TrackClock *clock, int64_t time)
     if (FFABS(time + s->reading.last_jump - due) < JUMP_BACK_US &&
         FFABS(time + s->reading.jump - due) > JUMP_BACK_US)
         return s->reading.last_jump;
-    /* It is a gap, not a jump, if another track is as far ahead. */
+    /* If another track is as far ahead, this track has a gap, not a jump. */
     const int64_t moved = time + s->reading.jump;
     const int ahead = clock->interval && moved - FFMAX(due, s->reading.latest) > JUMP_AHEAD_US;
     if (ahead || clock->last + clock->duration - moved > JUMP_BACK_US) {
@@ -367,9 +367,9 @@ static void smooth_times(Source *s, AVPacket *packet)
     const int64_t stamp = packet->dts != AV_NOPTS_VALUE ? packet->dts : packet->pts;
     const int64_t time = packet_time(s, stamp, packet->stream_index);
     if (time == AV_NOPTS_VALUE) {
-        /* Data without a time, such as asynchronous KLV, belongs to the picture beside it. This is
-         * two pictures after the last one returned, because the demuxer and the parser each hold
-         * one back. */
+        /* Data without a time, such as asynchronous KLV, belongs to the picture beside it in the
+         * file. This picture is two after the last returned one, because the demuxer and the parser
+         * each hold one back. */
         const TrackClock *video = &s->reading.clocks[s->video->index];
         if (type == AVMEDIA_TYPE_DATA && video->last != AV_NOPTS_VALUE)
             packet->pts = packet->dts =
@@ -400,7 +400,7 @@ static void smooth_times(Source *s, AVPacket *packet)
     move(packet, by, stream);
 }
 
-/* Keeps the packet until the first key frame. Drops the oldest kept ones beyond MAX_HELD_BYTES. */
+/* Keeps the packet until the first key frame. Drops the oldest packets beyond MAX_HELD_BYTES. */
 static void hold(Source *s, AVPacket *packet)
 {
     AVPacket *held = av_packet_alloc();
@@ -419,8 +419,8 @@ static void hold(Source *s, AVPacket *packet)
         av_packet_free(&held);
 }
 
-/* Returns false for packets to drop: packets of discarded tracks, and packets of the video before
- * its first key frame. FFmpeg queued some packets before their track was discarded. */
+/* Returns false for packets to drop: video packets before the first key frame, and packets of
+ * discarded tracks, because FFmpeg had already queued some. */
 static bool select_packet(Source *s, AVPacket *packet)
 {
     if ((unsigned)packet->stream_index >= s->stream_count ||

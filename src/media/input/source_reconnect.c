@@ -37,7 +37,7 @@ typedef struct Reconnect {
     Source *inner;                 /* the connection; NULL while it is lost */
     Track *tracks;                 /* by stream of `inner` */
     int64_t shift;                 /* offset for times of `inner` if `begun`, AV_TIME_BASE units */
-    int64_t floor;                 /* time of the return; sound before it is dropped */
+    int64_t floor;                 /* time of the first key frame; earlier sound is dropped */
     bool begun;                    /* the first key frame has arrived */
     bool has_video;                /* a video packet was returned */
     double pause_s;                /* pause before the next attempt */
@@ -110,7 +110,7 @@ static int open_first(Reconnect *r, MediaError *error)
 
 /* ---- the outer source ---- */
 
-/* Copies the tracks, so that they outlive the connection; skips covers and foreign tracks. */
+/* Copies the tracks, so that they outlive the connection; skips covers and other programs. */
 static int describe(Source *outer, const Source *inner)
 {
     AVFormatContext *from = inner->format;

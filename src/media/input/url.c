@@ -28,8 +28,8 @@ static const char *find_at(const char *text, size_t length)
     return length ? text + length - 1 : NULL;
 }
 
-/* Returns the authority: user, password, host and port. Text after a colon that is not a port is a
- * password, which may contain characters that otherwise end the authority. */
+/* Returns the authority: user, password, host and port. Unless the text after a colon is a port, it
+ * is a password, which may contain characters that otherwise end the authority. */
 static const char *find_authority(const char *url, size_t *length)
 {
     const char *authority = url + url_scheme_length(url) + 3, *other = strstr(authority, "://");

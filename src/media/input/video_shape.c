@@ -152,7 +152,7 @@ void video_shape_note(const VideoShape *s, const AVFrame *frame, double position
             av_color_space_name(frame->colorspace), av_color_space_name(s->space));
     if (differ(frame->color_primaries, s->primaries) || differ(frame->color_trc, s->transfer))
         add(c, TAGS, position,
-            "its primaries and transfer are %s and %s, but tagged as before: %s and %s",
+            "its primaries and transfer are %s and %s, but the tags stay %s and %s",
             av_color_primaries_name(frame->color_primaries),
             av_color_transfer_name(frame->color_trc), av_color_primaries_name(s->primaries),
             av_color_transfer_name(s->transfer));
