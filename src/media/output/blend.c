@@ -204,7 +204,7 @@ AVFrame *blend_frame_like(Blender *b, const AVFrame *frame, int width, int heigh
     AVFrame *own = size < 0 ? NULL : convert_new_frame(frame->format, width, height);
     const size_t bytes = own ? (size_t)size + PADDING : 0;
     if (own && bytes != b->size) {
-        av_buffer_pool_uninit(&b->pool); /* its buffers are freed when they are returned */
+        av_buffer_pool_uninit(&b->pool); /* the old pool's buffers are freed when returned */
         b->pool = av_buffer_pool_init(bytes, NULL);
         b->size = b->pool ? bytes : 0;
     }

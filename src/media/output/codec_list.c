@@ -14,7 +14,7 @@
 
 #define LINE_SIZE 256
 
-/* Size in pixels and frames per second of a video that every encoder accepts. */
+/* A video that every encoder accepts: size in pixels, frames per second. */
 #define TRIAL_WIDTH 640
 #define TRIAL_HEIGHT 360
 #define TRIAL_RATE 25

@@ -128,8 +128,8 @@ static bool is_mxf(const AVOutputFormat *muxer)
     "mpeg1video,mpeg2video,h264,mp1,mp2,mp3,ac3,dts,pcm_s16be,pcm_dvd,dvd_subtitle"
 #define MXF_SOUND "pcm_s16le,pcm_s24le"
 
-/* False if the muxer certainly does not support the codec. The Ogg and MPEG muxers ignore
- * avformat_query_codec() and would write unreadable files; the MXF muxer would fail only later. */
+/* False if the muxer certainly does not support the codec. The Ogg and MPEG muxers do not
+ * answer avformat_query_codec() and write unreadable files; the MXF muxer fails only later. */
 static bool is_known(const AVOutputFormat *muxer, enum AVCodecID id)
 {
     const char *name = avcodec_get_name(id);

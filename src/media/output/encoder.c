@@ -172,8 +172,8 @@ static int adapter_run(Adapter *a, const AVFrame *frame, AVFrame *to)
     return ret;
 }
 
-/* Number of sent frames whose durations are remembered. If the encoder holds more, the muxer
- * derives the durations. */
+/* Number of sent frames whose durations are remembered. If the encoder holds more frames, the
+ * muxer derives the durations. */
 #define SENT_FRAMES 1024
 
 /* MPEG-4 part 2 stores the time base's denominator in 16 bits. */
@@ -186,7 +186,7 @@ static int adapter_run(Adapter *a, const AVFrame *frame, AVFrame *to)
  * would hold four more frames in memory. */
 #define FEW_THREADS 2
 
-/* Assumed frame rate of a track without one. */
+/* Frames per second, assumed for a track without a rate. */
 #define USUAL_RATE 25
 
 /* Seconds between key frames of a live stream. */
@@ -247,7 +247,7 @@ static int set_cuts(AVDictionary **dict, AVCodecContext *c, const AVCodec *codec
     c->flags |= AV_CODEC_FLAG_CLOSED_GOP;
     if (codec->id == AV_CODEC_ID_FFV1)
         c->gop_size = 1;
-    /* MPEG encoders support either scene detection or closed groups. */
+    /* Disable scene detection: MPEG encoders do not support it with closed groups. */
     if (encoder_has_option(codec, "sc_threshold") &&
         av_dict_set(dict, "sc_threshold", "1000000000", AV_DICT_DONT_OVERWRITE) < 0)
         return AVERROR(ENOMEM);
@@ -335,7 +335,7 @@ static void set_picture(AVCodecContext *c, const AVFrame *first, int pad)
     c->colorspace = first->colorspace;
     c->chroma_sample_location = first->chroma_location;
     c->sample_aspect_ratio = first->sample_aspect_ratio;
-    /* These codecs have no colour tags; range and matrix are fixed. */
+    /* MJPEG and WebP have no colour tags; range and matrix are fixed. */
     if (c->codec_id == AV_CODEC_ID_MJPEG)
         c->color_range = AVCOL_RANGE_JPEG;
     if (c->codec_id == AV_CODEC_ID_WEBP)
@@ -498,7 +498,7 @@ int encoder_open(Encoder **encoder, const AVCodec *codec, const EncoderOptions *
         return media_no_memory(error, MEDIA_OUTPUT);
     media_log_clear();
     const int odd = (first->width | first->height) & 1;
-    /* x264 and x265 need even sizes for subsampled chroma. For others, try without padding. */
+    /* x264 and x265 need even sizes for subsampled chroma. Try others without padding first. */
     const int pad = odd && av_match_name(codec->name, "libx264,libx265");
     int ret = try_open(e, codec, options, first, track, global_header, pad, error);
     if (ret < 0 && !error->fault && odd && !pad)

@@ -18,7 +18,7 @@
 #define COMMON_DEPTH 10
 
 /* Maximum picture size and side of H.264 level 5.2, in macroblocks of 16x16 (ITU-T H.264, A.3.1).
- * Hardware decodes no higher level. 4096x2304 has as many macroblocks. */
+ * Hardware decodes no higher level. 4096x2304 pixels are exactly MOST_MACROBLOCKS. */
 #define MOST_MACROBLOCKS 36864
 #define MOST_SIDE 543
 
@@ -129,7 +129,7 @@ int encoder_find(const AVCodec **codec, const EncoderOptions *options, const AVO
         avformat_query_codec(format, (*codec)->id, FF_COMPLIANCE_NORMAL) == 0)
         return media_fail(error, MEDIA_USAGE, "the container %s does not support %s", format->name,
                           avcodec_get_name((*codec)->id));
-    /* Encoders would silently reduce a larger value. */
+    /* Encoders would silently reduce a larger --crf. */
     const double most = av_match_name((*codec)->name, "libx264,libx264rgb,libx265") ? 51 : 63;
     if (options->crf > most)
         return media_fail(error, MEDIA_USAGE, "--crf %g: the encoder %s takes 0 to %g",
@@ -182,7 +182,7 @@ static bool has_chroma(enum AVPixelFormat format)
     return !convert_is_rgb(format) && av_pix_fmt_desc_get(format)->nb_components >= 3;
 }
 
-/* True for picture formats that cannot tag YUV, although their encoders accept it. */
+/* True for picture formats that cannot tag YUV, although their encoders accept YUV. */
 static int prefers_rgb(const AVCodec *codec)
 {
     return codec->id == AV_CODEC_ID_TIFF || codec->id == AV_CODEC_ID_JPEG2000;
@@ -223,7 +223,7 @@ bool encoder_takes_gpu_frames(const AVCodec *codec)
     return list && is_one_of(AV_PIX_FMT_CUDA, list);
 }
 
-/* Keeps the formats with at least this many components (4: alpha), or all without such a format. */
+/* Keeps the formats with at least this many components (4: alpha). If none has, keeps all. */
 static void prefer(enum AVPixelFormat *list, int components)
 {
     int count = 0;
@@ -234,7 +234,7 @@ static void prefer(enum AVPixelFormat *list, int components)
         list[count] = AV_PIX_FMT_NONE;
 }
 
-/* Keeps the formats of at least this depth, or else the deepest ones. */
+/* Keeps the formats of at least this depth, or the deepest formats if none has it. */
 static void keep_deep(enum AVPixelFormat *list, int depth)
 {
     int deepest = 0, count = 0;
@@ -291,8 +291,8 @@ bool format_has_alpha(enum AVPixelFormat format)
     return desc && (desc->flags & AV_PIX_FMT_FLAG_ALPHA) != 0;
 }
 
-/* Returns in `common` the formats of `list` that phones, TVs and browsers decode, or `list` itself
- * if there are none or the options ask for others. GPU formats stay. */
+/* Returns the formats of `list` that phones, TVs and browsers decode, and GPU formats, in `common`.
+ * Returns `list` itself if devices decode none, or if the options ask for other formats. */
 static const enum AVPixelFormat *keep_common(enum AVPixelFormat common[MAX_FORMATS],
                                              const AVCodec *codec, const EncoderOptions *options,
                                              const enum AVPixelFormat *list)
@@ -390,7 +390,7 @@ int encoder_usual_quantizer(enum AVCodecID id)
 
 /* ---- parts ---- */
 
-/* An encoder's threads wait for rows of earlier frames. So it keeps one core busy per ROWS_OF_CORE
+/* An encoder's threads wait for rows of earlier frames, so one core is busy per ROWS_OF_CORE
  * picture rows, but at most THREADED_CORES cores. */
 #define ROWS_OF_CORE 60
 #define THREADED_CORES 16

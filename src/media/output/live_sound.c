@@ -213,7 +213,7 @@ static int silence(LiveSound *s, AVPacket *packet, int64_t samples)
 static int take_rest(LiveSound *s, AVPacket *packet)
 {
     Block *b = &s->block;
-    /* The gap before the rest of the block, in samples; negative if it overlaps. */
+    /* The gap before the rest of the block, in samples; negative: an overlap. */
     const double place = s->offset + to_us((double)(b->first + b->used)) - (double)s->start;
     const double off = place * LIVE_SOUND_RATE / 1e6 - (double)s->next -
                        (double)swr_get_delay(s->resampler, LIVE_SOUND_RATE);
