@@ -137,7 +137,7 @@ static bool is_full(const Demuxer *d)
 {
     const bool in_order = d->order == DEMUX_IN_ORDER;
     const size_t enough = FFMAX(d->peeks, in_order ? ENOUGH_IN_ORDER : ENOUGH_PACKETS);
-    bool full = !d->source->live || in_order; /* never if live: new pictures replace old */
+    bool full = !d->source->live || in_order; /* if live, new pictures replace old ones */
     for (int i = 0; i < DEMUX_KINDS; i++) {
         const PacketQueue *queue = &d->queues[i];
         if (!queue->stream || i == DEMUX_SUBTITLE)

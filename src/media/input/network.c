@@ -146,7 +146,8 @@ int network_fail(const char *url, int averror, MediaError *error)
                               : "it needs a user name and a password: put USER:PASSWORD@ before "
                                 "the host, or USER@ with --password-file");
     }
-    const char *detail = averror == AVERROR(EIO) ? media_log_error() : ""; /* bad certificate */
+    /* FFmpeg reports a bad certificate, for example, only as EIO, but logs the reason. */
+    const char *detail = averror == AVERROR(EIO) ? media_log_error() : "";
     return media_fail(error, MEDIA_INPUT, "cannot open %s: %s%s%s", media_quote(url),
                       media_av_text(averror), detail[0] ? "; " : "", detail);
 }

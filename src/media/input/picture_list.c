@@ -42,7 +42,7 @@ static int add_numbered(PictureList *list, const char *pattern, const char *name
                : 0;
 }
 
-/* Adds a picture; fails if its codec differs from the first one's. Skips hidden and other files. */
+/* Adds a picture, which must have the first one's codec. Skips hidden files and non-pictures. */
 static int add_entry(PictureList *list, const char *folder, const char *name, MediaError *error)
 {
     const size_t length = strlen(folder);

@@ -303,8 +303,7 @@ static int open_format(Source *s, const char *path, MediaError *error)
     if (ret >= 0)
         ret = avformat_open_input(&s->format, url ? url : name, input, NULL);
     av_free(url);
-    /* After a read error, the index of an mp4 may be incomplete, except in fragments, which have
-     * their own. */
+    /* After a read error, the index of an mp4 without fragments may be incomplete. */
     if (ret < 0 || (s->bytes.read_error && av_match_name("mov", s->format->iformat->name) &&
                     !source_has_fragments(s)))
         return fail_to_open(s, ret, error);

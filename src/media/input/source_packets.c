@@ -324,7 +324,7 @@ static int64_t find_jump(Source *s, const TrackClock *clock, int64_t time)
     const int64_t due = clock->last + clock->interval;
     if (clock->last == AV_NOPTS_VALUE)
         return s->reading.jump;
-    /* This track has yet to reach a jump that another track has passed. */
+    /* Until this track reaches a jump that another track has passed, use the previous offset. */
     if (FFABS(time + s->reading.last_jump - due) < JUMP_BACK_US &&
         FFABS(time + s->reading.jump - due) > JUMP_BACK_US)
         return s->reading.last_jump;
