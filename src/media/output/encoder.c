@@ -201,7 +201,7 @@ struct Encoder {
     CodecLog log;
     Adapter adapter;
     AVFrame *adapted;
-    SentFrame sent[SENT_FRAMES]; /* by frame number */
+    SentFrame sent[SENT_FRAMES]; /* frame n is at n % SENT_FRAMES */
     int64_t frames, last_pts;
     int64_t packets;
     int ended;      /* the end was sent */
