@@ -1,4 +1,4 @@
-/* A set of subtitle packets, compared by content, to recognize packets read again after a seek. */
+/* A set of subtitle packets, compared by content, to recognize packets that a seek repeats. */
 #ifndef LUMEQ_MEDIA_PACKET_SET_H
 #define LUMEQ_MEDIA_PACKET_SET_H
 

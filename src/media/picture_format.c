@@ -12,7 +12,7 @@
 #include "media/convert.h"
 #include "media/side_data.h"
 
-/* Streams without a matrix tag are BT.709 from this height on, else BT.601. */
+/* Pictures without a matrix tag are BT.709 from this height on, else BT.601. */
 #define HD_LINES 720
 
 #define USUAL_PEAK 1000.0    /* nits: usual grading of PQ video, and HLG's nominal peak */
@@ -117,7 +117,7 @@ int picture_format(PictureFormat *f, const AVFrame *frame, char *why, size_t siz
     return 0;
 }
 
-/* Goes from displayed to stored pixels with the inverse of the rotation, its transpose. */
+/* The inverse of the rotation, which is its transpose, leads from displayed to stored pixels. */
 PictureSteps picture_steps(PictureTurn t, int width, int height, ptrdiff_t pixel, ptrdiff_t line)
 {
     const int from_right = t.xx + t.yx < 0, from_below = t.xy + t.yy < 0;

@@ -21,7 +21,7 @@ enum AVCodecID picture_codec(const char *path)
 /* Numbers of this many digits fit into an int64_t. */
 #define MOST_DIGITS 18
 
-/* The position of the number's conversion in a path. */
+/* The position of %d, or for example %04d, in a path. */
 typedef struct Place {
     const char *begin, *end;
     int digits; /* minimum; 0: no padding */

@@ -68,7 +68,7 @@ static void become(const ProcessOptions *o, pid_t parent, int output, int failed
         _exit(1);
     (void)setpgid(0, 0);            /* the parent forwards the terminal's signals to this group */
     (void)signal(SIGTTOU, SIG_IGN); /* the group may write to the terminal */
-    /* Only the parent reads its other children's output and signals them. */
+    /* Forget the parent's other children: only the parent reads their output and signals them. */
     for (int i = 0; i < MOST_CHILDREN; i++)
         if (atomic_exchange(&children[i].pid, 0) > 0)
             close(children[i].output);

@@ -41,7 +41,7 @@ int side_data_copy_all(AVStream *to, const AVStream *from)
         if (set(to, from->side_data[i].type, from->side_data[i].data, from->side_data[i].size) < 0)
             return AVERROR(ENOMEM);
 #else
-    (void)to; /* these versions copy side data with the codec parameters */
+    (void)to; /* these FFmpeg versions copy side data with the codec parameters */
     (void)from;
 #endif
     return 0;
@@ -160,7 +160,7 @@ int side_data_frame_matrix(const AVFrame *frame, int32_t matrix[9])
 int side_data_orient(AVFrame *frame, const AVStream *track)
 {
     const int32_t *of_track = side_data_display_matrix(track);
-    /* The upper left 2x2 part for EXIF's Orientation 2 to 8 (EXIF 2.3, 4.6.4). */
+    /* The matrix's upper left 2x2 part for EXIF's Orientation 2 to 8 (EXIF 2.3, 4.6.4). */
     static const int matrices[][4] = {{-1, 0, 0, 1}, {-1, 0, 0, -1}, {1, 0, 0, -1}, {0, 1, 1, 0},
                                       {0, 1, -1, 0}, {0, -1, -1, 0}, {0, -1, 1, 0}};
     const AVDictionaryEntry *tag = av_dict_get(frame->metadata, "Orientation", NULL, 0);

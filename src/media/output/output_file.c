@@ -30,7 +30,7 @@
 #define MOST_FILES 64        /* temporary files at once */
 #define SYNC_BYTES (8 << 20) /* to sync at a time; a slow USB stick needs 2 seconds for this */
 
-/* ".NAME.lumeq-0123abcd.part"; a NAME that is too long is cut and gets "~" and its checksum. */
+/* ".NAME.lumeq-0123abcd.part". If NAME is too long, "~" and a checksum of NAME replace its end. */
 #define MARK ".lumeq-"
 #define DIGITS 8
 #define ENDING ".part"
@@ -61,7 +61,7 @@ static bool take_note(TempNote *note, NoteState from)
     return atomic_compare_exchange_strong(&note->state, &expected, NOTE_TAKEN);
 }
 
-/* NULL: no note is free. */
+/* Returns NULL on failure. */
 static TempNote *register_file(int fd, const char *name, const char *path)
 {
     TempNote *note = notes;
@@ -90,8 +90,8 @@ static bool note_is_valid(const TempNote *note)
            there.st_ino == note->inode;
 }
 
-/* Frees the owner's note and removes the file if `removes`. A note taken by the handler stays
- * taken. */
+/* Frees the note and, if `removes`, removes its file. Does nothing if the handler has taken the
+ * note. */
 static void release_note(TempNote *note, bool removes)
 {
     if (!take_note(note, NOTE_LIVE))
@@ -166,7 +166,7 @@ static bool find_replaced(const OutputFile *file, struct stat *old)
 }
 
 /* Returns 1 on success, 0 to try another name, or -1 and sets errno. Group and others get no more
- * access to the new file than to the one it replaces. */
+ * access to the new file than to the replaced one. */
 static int create_temp(OutputFile *file, const char *name, const char *path)
 {
     struct stat old;
@@ -217,7 +217,7 @@ static void close_temp(TempFile *temp, bool removes)
     *temp = (TempFile){0};
 }
 
-/* fsync() that notes activity for each chunk that has reached the disk. */
+/* Like fsync(), but notes activity whenever a chunk has reached the disk. */
 static int sync_temp(int fd)
 {
     struct stat file;
@@ -283,7 +283,7 @@ int output_file_place(const char *path, char place[PATH_MAX])
     return folder || special ? 0 : -1;
 }
 
-/* Checks that the folder allows names as long as this one and the temporary one. */
+/* Checks that the folder allows names as long as the output's and the temporary file's. */
 static int check_name(OutputFile *file, const char *path, const char *folder, MediaError *error)
 {
     const size_t length = strlen(file_name_base(file->path));
@@ -397,14 +397,14 @@ bool output_file_is_terminal(const OutputFile *file)
 
 /* ---- opening ---- */
 
-/* After a stop, give up on a pipe that its reader does not empty within this time. */
+/* After a stop request, the reader of a pipe has this time to empty it. */
 #define PATIENCE_MS 500
 
 /* Interval for checking whether a pipe has a reader. */
 #define READER_US 10000
 
-/* Waits until the reader has emptied the pipe, so that a write of up to its size cannot block.
- * Gives up after PATIENCE_MS and returns false. */
+/* Waits until the reader has emptied the pipe. Then a write that fits into the pipe cannot block.
+ * Returns false after PATIENCE_MS. */
 static bool wait_emptied(int fd)
 {
     int left = 1;
@@ -560,8 +560,8 @@ static int rename_new(const char *from, const char *to)
     return -1;
 }
 
-/* Renames the temporary file to the first free name of "NAME.EXT", "NAME-2.EXT", ..., with `word`
- * after NAME, starting at `number`. */
+/* Renames the temporary file to the first free name: "NAME.EXT" for number 1, "NAME-2.EXT", ...,
+ * each with `word` after NAME. The first number to try is `number`. */
 static int take_free_name(OutputFile *file, const char *word, int number)
 {
     for (; number <= MAX_NUMBER; number++) {
@@ -580,7 +580,7 @@ static int take_free_name(OutputFile *file, const char *word, int number)
     return -1;
 }
 
-/* Gives the file its name for `kind`, else the first free numbered name. */
+/* With OUTPUT_OWN_NAME, gives the file its own name. Otherwise, or if that fails, a free name. */
 static int take_name(OutputFile *file, OutputName kind, MediaError *error)
 {
     int named = -1;
@@ -608,7 +608,7 @@ static int take_name(OutputFile *file, OutputName kind, MediaError *error)
     return named;
 }
 
-/* A file that keeps its temporary name becomes read-only, so that it does not count as a
+/* If the file cannot be renamed, makes it read-only, so that no later run removes it as a
  * leftover. */
 static int give_name(OutputFile *file, OutputName kind, MediaError *error)
 {
@@ -683,7 +683,7 @@ void output_file_close(OutputFile *file)
 {
     (void)close_io(file); /* errors were reported, or the file is discarded */
     if (file->temp.name)
-        close_temp(&file->temp, true); /* unless the name now belongs to another file */
+        close_temp(&file->temp, true); /* keeps another file that has this name now */
     av_freep(&file->name);
     av_freep(&file->path);
 }

@@ -38,7 +38,7 @@ static AVFrame *make_frame(const Picture *picture)
     return frame;
 }
 
-/* `name` may be NULL. */
+/* Writes a PNG file. Copies its path to `name` if not NULL. */
 static int write_picture(const Picture *picture, const char *path, OutputName kind, int overwrite,
                          char *name, size_t size, MediaError *error)
 {
@@ -106,7 +106,7 @@ static int check_folder(const char *pattern, const char *path, int overwrite, Me
 int picture_sequence_check(const char *pattern, int overwrite, MediaError *error)
 {
     const char *dot = strrchr(pattern, '.');
-    /* FFmpeg's WebP encoder would make one animation of all frames. */
+    /* WebP is refused, because FFmpeg's encoder would make one animation of all frames. */
     if (picture_codec(pattern) == AV_CODEC_ID_NONE || (dot && av_strcasecmp(dot, ".webp") == 0))
         return media_fail(
             error, MEDIA_USAGE,

@@ -36,7 +36,7 @@ typedef struct KeptSegment {
 } KeptSegment;
 
 typedef struct KeptSegments {
-    char *folder, *list; /* `folder`: "", or it ends in a slash; `list`: path of the list on disk */
+    char *folder, *list;   /* `folder` is "" or ends in a slash; `list`: path of the list on disk */
     KeptSegment *segments; /* oldest first */
     int count;
     int64_t limit, deleted;
@@ -145,8 +145,8 @@ static void delete_oldest(KeptSegments *k, char *names, size_t size)
     }
 }
 
-/* Lists a completed segment and deletes the oldest others. Notes only the first deletion, with
- * names, and only the first failure. */
+/* Adds a completed segment to the list, and deletes the oldest segments beyond the limit. Notes
+ * only the first deletion, with names, and only the first failure. */
 static void kept_segments_add(KeptSegments *k, const char *path)
 {
     const char *name = file_name_base(path);
@@ -155,7 +155,7 @@ static void kept_segments_add(KeptSegments *k, const char *path)
     struct stat file;
     for (int i = k->count - 1; i >= 0; i--)
         if (strcmp(file_name_base(k->segments[i].path), name) == 0)
-            forget(k, i); /* it was replaced */
+            forget(k, i); /* the new segment has replaced it */
     int ret = lstat(path, &file) < 0 ? errno : append(k, name, file.st_size, time_of(&file));
     const int flags = O_WRONLY | O_APPEND | O_CREAT | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC;
     const int list = ret ? -1 : open(k->list, flags, 0666);
@@ -196,8 +196,8 @@ typedef struct Segment {
 /* The start of a segment whose first packet is still in the encoder. */
 typedef struct Cut {
     int64_t us;    /* AV_TIME_BASE units */
-    int64_t start; /* in the video's time base */
-    time_t wall;
+    int64_t start; /* the same time in the video's time base */
+    time_t wall;   /* the wall clock at that time */
 } Cut;
 
 struct Segments {
@@ -218,7 +218,7 @@ struct Segments {
     int held_count;
     size_t held_bytes;
     KeptSegments kept; /* with --keep */
-    bool is_full;      /* MOST_HELD_BYTES was reached in this segment */
+    bool is_full;      /* hold no more packets until the next segment begins */
 };
 
 /* ---- names ---- */
@@ -257,8 +257,8 @@ int segments_create(Segments **segments, const SegmentOptions *options, MediaErr
                           "--segment-time: %s has no time in its name, so all segments would have "
                           "the same name; use for example %%Y%%m%%d-%%H%%M%%S",
                           media_quote(options->path));
-    /* A year, a day, an hour and a minute begin at time 0. If the names at time 0 and one segment
-     * later differ, all consecutive names do. */
+    /* A year, a month, a day, an hour and a minute begin at time 0. So if a segment is shorter than
+     * the smallest unit in the name, the names at time 0 and one segment later are equal. */
     char first[PATH_MAX], second[PATH_MAX];
     if (name_at(options->path, 0, gmtime_r, first) < 0 ||
         name_at(options->path, (time_t)options->seconds, gmtime_r, second) < 0 ||
@@ -443,14 +443,14 @@ static int may_belong_to_next(const Segments *s, const AVPacket *packet, const A
 {
     const int64_t time = packet_time(packet);
     Cut next = {.us = s->due};
-    (void)av_fifo_peek(s->cuts, &next, 1, 0); /* unchanged if no cut waits */
+    (void)av_fifo_peek(s->cuts, &next, 1, 0); /* if no cut waits, `next` stays at `due` */
     const bool is_due =
         time != AV_NOPTS_VALUE && av_rescale_q(time, out->time_base, AV_TIME_BASE_Q) >= next.us;
     if (out == s->video || s->is_full)
         return 0;
     if (!is_copied_video(s, out))
         return is_due;
-    bool has_held = false; /* packets come in decode order: hold all after a held one */
+    bool has_held = false; /* packets come in decode order, so hold all after a held one */
     for (int i = 0; i < s->held_count; i++)
         has_held |= s->held[i]->stream_index == out->index;
     return has_held || (is_due && (packet->flags & AV_PKT_FLAG_KEY));
@@ -521,7 +521,7 @@ int segments_cut(Segments *s, int64_t pts, AVRational base, MediaError *error)
 
 int segments_finish(Segments *s, MediaError *error)
 {
-    s->is_full = true; /* no further segment begins */
+    s->is_full = true; /* hold no packets, because no further segment begins */
     int ret = release(s, error);
     if (ret >= 0)
         ret = finish_segment(s, &s->previous, error);

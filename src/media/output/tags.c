@@ -52,15 +52,14 @@ void tags_drop_statistics(AVDictionary **tags)
 int tags_want_keys(const AVFormatContext *to)
 {
     const AVDictionaryEntry *tag = NULL;
-    const bool is_mov =
-        strcmp(to->oformat->name, "mov") == 0; /* it has ordinary tags for make and model */
+    const bool is_mov = strcmp(to->oformat->name, "mov") == 0;
     if (!is_mov && !av_match_name(to->oformat->name, "mp4,ipod"))
         return 0;
-    /* A cover is stored among ordinary tags, which QuickTime keys replace. */
+    /* QuickTime keys replace all ordinary tags, and a cover is one of these. */
     for (unsigned i = 0; i < to->nb_streams; i++)
         if (to->streams[i]->disposition & AV_DISPOSITION_ATTACHED_PIC)
             return 0;
-    /* keys such as com.apple.quicktime.make and com.android.version */
+    /* Tags such as com.android.version need QuickTime keys. Except in mov, so do make and model. */
     while ((tag = av_dict_get(to->metadata, "", tag, AV_DICT_IGNORE_SUFFIX)))
         if (av_stristart(tag->key, "com.", NULL) ||
             (!is_mov && av_match_name(tag->key, "make,model")))

@@ -123,8 +123,8 @@ static bool is_wanted(const Tracks *t, const Source *source, const AVStream *in)
         return !acodec_is(o, "none") && (!o->audio_track || o->audio_track == number + 1);
     case AVMEDIA_TYPE_SUBTITLE: return !o->no_subs && (!o->sub_track || o->sub_track == number + 1);
     case AVMEDIA_TYPE_DATA:
-        /* libavformat discards chapter tracks after it has read the chapters. Muxers recreate the
-         * timecode track from its tag. */
+        /* Not wanted: chapter tracks, which libavformat discards after it has read them, and
+         * timecode tracks that muxers recreate from the tag. */
         return in->discard != AVDISCARD_ALL &&
                !(in->codecpar->codec_tag == MKTAG('t', 'm', 'c', 'd') &&
                  av_dict_get(source->video->metadata, "timecode", NULL, 0));
@@ -621,7 +621,7 @@ static int write_packet(Tracks *t, Track *track, AVPacket *packet, AVRational ba
                         MediaError *error)
 {
     bool drops = track->name && find_first_key(t, track, packet);
-    if (!drops && track->filter) { /* fails if the packet is damaged */
+    if (!drops && track->filter) { /* filters reject damaged packets */
         drops = av_bsf_send_packet(track->filter, packet) < 0 ||
                 av_bsf_receive_packet(track->filter, packet) < 0;
         t->lost += drops;
@@ -706,7 +706,7 @@ static int check_sound(Tracks *t, Track *track, AVPacket *packet)
     return 0;
 }
 
-/* Cuts off the part of a subtitle or data packet before time 0, because muxers would delay the
+/* Cuts off the part of a subtitle or data packet before time 0. Otherwise, muxers would delay the
  * whole output. Returns 0 if nothing is left. */
 static int cut_before_zero(AVPacket *packet)
 {

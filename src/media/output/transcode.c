@@ -15,7 +15,7 @@
 
 /* ---- sound ---- */
 
-/* Bit rate in bits per second per channel, and quality of Vorbis: transparent to most listeners. */
+/* Bits per second per channel, and the quality of Vorbis. Most listeners hear no loss. */
 #define BITS_PER_CHANNEL 96000
 #define VORBIS_QUALITY 6
 
@@ -103,7 +103,7 @@ static int try_encoder(AudioTranscoder *t, const AVCodec *codec, const AVOutputF
     if (is_unnamed(&c->ch_layout) && codec->id == AV_CODEC_ID_OPUS)
         (void)av_opt_set_int(c, "mapping_family", OPUS_DISCRETE, AV_OPT_SEARCH_CHILDREN);
     c->time_base = (AVRational){1, c->sample_rate};
-    if (codec->id == AV_CODEC_ID_VORBIS) { /* it accepts only few bit rates */
+    if (codec->id == AV_CODEC_ID_VORBIS) { /* this codec accepts only few bit rates */
         c->flags |= AV_CODEC_FLAG_QSCALE;
         c->global_quality = VORBIS_QUALITY * FF_QP2LAMBDA;
     } else if (bitrate) {
@@ -268,7 +268,7 @@ static int take_frames(AudioTranscoder *t)
         const int64_t at = av_rescale_q(position, AV_TIME_BASE_Q, base);
         ret = advance(t, at);
         if (ret >= 0 &&
-            at - t->next_in >= -(int64_t)base.den * TOLERANCE_MS / 1000) { /* no overlap */
+            at - t->next_in >= -(int64_t)base.den * TOLERANCE_MS / 1000) { /* drop overlaps */
             av_frame_unref(t->frame);
             av_frame_move_ref(t->frame, frame);
             ret = take_samples(t);

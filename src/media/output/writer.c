@@ -69,7 +69,7 @@ struct Writer {
     AVPacket *packet;
     Tracks *tracks;
     EncoderTrack track;
-    PictureSequence pictures; /* used instead of the file with options->sequence */
+    PictureSequence pictures; /* for options->sequence, instead of `file` */
     int header_written;
     int sent;          /* a frame was sent to the encoder */
     char about[96];    /* see writer_video() */
@@ -81,7 +81,7 @@ struct Writer {
     AVFifo *held;         /* AVPacket *: packets that came before the first frame */
     size_t held_bytes;    /* sum of packet_bytes() of `held` */
     Segments *segments;   /* NULL: one file */
-    /* In mp4 and mov. `rate`: frames per second of a source whose clock rounds times, or {0};
+    /* For mp4 and mov. `rate`: frames per second of a source whose clock rounds times, or {0};
      * `grid_start`: time of the first frame; `last_dts`: of the last packet. */
     AVRational rate;
     int64_t grid_start, last_dts;
@@ -184,8 +184,8 @@ int writer_map(Writer *w, const Source *source, MediaError *error)
     if (w->options->sequence &&
         picture_sequence_check_inputs(w->options->path, &source->pictures, error) < 0)
         return error->fault;
-    /* Some muxers depend on the name: .m2ts and .ts have different packets. The picture muxer would
-     * read the name as a pattern. */
+    /* Some muxers depend on the name: .m2ts and .ts have different packets. The picture muxer gets
+     * none, because it would read the name as a pattern. */
     const char *name = container_is_picture(w->muxer) ? NULL : w->options->path;
     if (avformat_alloc_output_context2(&w->format, w->muxer, NULL, name) < 0)
         return media_no_memory(error, MEDIA_OUTPUT);
@@ -193,7 +193,7 @@ int writer_map(Writer *w, const Source *source, MediaError *error)
         w->format->flags |= AVFMT_FLAG_FLUSH_PACKETS;
         w->format->max_interleave_delta = LATENCY_US;
     }
-    w->dynamic_noted = side_data_dolby_vision_profile(in) != 0; /* the source has noted it */
+    w->dynamic_noted = side_data_dolby_vision_profile(in) != 0; /* the source has given this note */
     w->format->strict_std_compliance = container_compliance(w->muxer);
     w->track = (EncoderTrack){
         .time_base = in->time_base,
@@ -238,7 +238,8 @@ static int mux(void *opaque, AVPacket *packet, const AVStream *out, MediaError *
     if (w->segments)
         return segments_write(w->segments, packet, out, error);
     const int ret = av_interleaved_write_frame(w->format, packet);
-    /* The muxer refused a damaged copied packet: this packet or a queued one. */
+    /* The muxer refused a damaged copied packet: this packet or a queued one. For video, this is an
+     * error if the muxer has accepted no video packet since the last refusal. */
     if (output_file_refuses(ret) && (out != w->video || w->video->nb_frames > w->refused_at)) {
         w->refused_at = w->video->nb_frames;
         w->lost_packets++;
@@ -344,7 +345,7 @@ const uint8_t *writer_extradata(const Writer *w, int *size)
 
 /* Moves the index of mp4 and mov to the front, so that browsers can play an incomplete download.
  * The muxer reads the file back through /proc, because the temporary file may be renamed meanwhile.
- * For segments, this would double the disk traffic. */
+ * Segments are left as they are, because moving their index would double the disk traffic. */
 static int set_faststart(Writer *w, AVDictionary **options)
 {
     char path[32];
@@ -625,7 +626,7 @@ static int begin_segment(Writer *w, int64_t pts, AVRational base, MediaError *er
     return segments_cut(w->segments, pts, base, error);
 }
 
-/* Gives one note about each kind of loss. `time`: the current frame's, in seconds. */
+/* Gives one note about each kind of loss. `time`: of the current frame, in seconds. */
 static void note_losses(Writer *w, double time)
 {
     const EncoderNotes *notes = encoder_notes(w->encoder);
@@ -731,7 +732,7 @@ int writer_live_sound(Writer *w, AVPacket *packet, MediaError *error)
 
 static void set_trailer_options(const Writer *w, int partial)
 {
-    /* GIF and APNG store a delay after each frame, but their muxers ignore the last duration. */
+    /* The muxers of GIF and APNG ignore the last duration, but have an option for it. */
     const AVRational base = w->video->time_base;
     AVRational delay;
     av_reduce(&delay.num, &delay.den, w->last_duration * base.num, base.den, UINT16_MAX);
@@ -780,7 +781,7 @@ int writer_finish(Writer *w, int partial, MediaError *error)
             w->lost_packets++; /* later packets are still written */
         int wrote = av_write_trailer(w->format);
         if (wrote >= 0 && w->lost_packets && !w->video->nb_frames)
-            wrote = AVERROR_INVALIDDATA; /* the video was refused, too */
+            wrote = AVERROR_INVALIDDATA; /* all video packets were refused */
         w->header_written = 0;
         w->format->pb = NULL;
         ret = wrote < 0 ? output_file_fail(&w->file, wrote, error) : 0;

@@ -109,7 +109,7 @@ static int sound_graph_open(SoundGraph *g, const AVFrame *frame, const SoundForm
     return ret;
 }
 
-/* Takes ownership of the frame; NULL at the end. Returns 0 or AVERROR. */
+/* Takes ownership of the frame's data. NULL ends the input. Returns 0 or AVERROR. */
 static int sound_graph_send(SoundGraph *g, AVFrame *frame)
 {
     const int ret = av_buffersrc_add_frame_flags(g->filters.in, frame, 0);
@@ -150,7 +150,7 @@ struct Sound {
     AVFrame *filtered;
     int64_t silence; /* samples of silence to insert before `decoded` */
     int unsettled;   /* frames were lost or cut just before `decoded`, so trust its timestamp */
-    int damaged;     /* some frames lost just before `decoded` were damaged */
+    int damaged;     /* damaged frames were dropped just before `decoded` */
     int64_t from;    /* start position; AV_NOPTS_VALUE: anywhere */
     int started;     /* the graph has received input */
     double next_in;  /* position of the graph's next input, once started */
@@ -268,7 +268,7 @@ static void renew_decoder(Sound *s)
 
 void sound_send(Sound *s, const AVPacket *packet)
 {
-    if (source_is_discontinuity(packet)) /* the outage does not become silence */
+    if (source_is_discontinuity(packet)) /* restart, so that the outage does not become silence */
         sound_start(s, AV_NOPTS_VALUE);
     if (packet && (!packet->size || is_long_before(s, packet))) /* FLAC ends with an empty packet */
         return;
@@ -294,8 +294,8 @@ static void name_layout(const Sound *s, AVFrame *frame)
         frame->ch_layout = (AVChannelLayout){AV_CHANNEL_ORDER_UNSPEC, channels, {0}, NULL};
 }
 
-/* Decodes the next frame without errors. Drops damaged frames, because their noise is worse than
- * silence. Returns 0, AVERROR(EAGAIN) or AVERROR_EOF. */
+/* Decodes the next intact frame. Drops damaged frames, because their noise is worse than silence.
+ * Returns 0, AVERROR(EAGAIN) or AVERROR_EOF. */
 static int decode(Sound *s)
 {
     for (;;) {
@@ -400,8 +400,8 @@ static void push_silence(Sound *s)
     av_frame_free(&frame);
 }
 
-/* Opens the graph for the format of `decoded`. Returns 0 if the open graph must drain first, or if
- * opening fails, which drops `decoded`. */
+/* Opens the graph for the format of `decoded`. Returns 0 if the open graph must drain first. Also
+ * returns 0 if opening fails, and drops `decoded`. */
 static int prepare(Sound *s)
 {
     const SoundGraph *g = &s->graph;

@@ -11,7 +11,7 @@
 /* In bytes. Longer lines are truncated. */
 #define MAX_LINE (64 * 1024)
 
-/* Maximum columns and rows. A larger bitmap is skipped, a larger canvas replaced by the default. */
+/* Maximum columns and rows. Larger bitmaps are skipped. The default replaces a larger canvas. */
 #define MAX_CANVAS 8192
 
 /* The default canvas of DVB subtitles. For other subtitles, the default is the video's size. */

@@ -33,7 +33,7 @@
 
 typedef struct FileText {
     uint8_t *bytes;
-    size_t size, at; /* `at`: read so far */
+    size_t size, at; /* `at`: bytes read so far */
 } FileText;
 
 static int read_file(FileText *text, const char *path, MediaError *error)
@@ -253,7 +253,7 @@ int subtitle_file_find(const char *video, char **paths, int room)
 
 /* ---- packet store ---- */
 
-/* Rebuilds the set of known packets as well, so that dropped packets can be added again. */
+/* Also removes the packets from the set of known ones, so that they can be added again. */
 static void drop_oldest(PacketStore *s)
 {
     int count = 0;
