@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Makes the source archive of the Python package in FOLDER (build/library). Needs `pip install build scikit-build-core`.
+# Makes the source archive of the Python package in $1 (default: build/library). Needs `pip install build scikit-build-core`.
 set -euo pipefail
 source=$(cd -- "$(dirname -- "${BASH_SOURCE[0]}")/../.." && pwd)
 work=$(mktemp -d)
@@ -7,7 +7,7 @@ trap 'rm -rf "$work"' EXIT
 mkdir "$work/src"
 cp -r "$source"/{CMakeLists.txt,LICENSE,include} "$work"
 cp -r "$source"/src/{equalizer,packaging,plugins} "$work/src"
-# pyproject.toml is at the archive's root.
+# Move pyproject.toml to the archive's root, and adapt its paths.
 sed -e 's|"\.\./\.\./\.\."|"."|' -e 's|"\.\./\.\./\.\./|"|' -e 's|^readme = "|&src/plugins/python/|' \
     "$source/src/plugins/python/pyproject.toml" >"$work/pyproject.toml"
 rm "$work/src/plugins/python/pyproject.toml"

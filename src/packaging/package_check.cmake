@@ -2,5 +2,5 @@
 if(CPACK_GENERATOR STREQUAL "DEB" AND CPACK_LUMEQ_REFUSED)
     message(FATAL_ERROR "lumeq: no packages: ${CPACK_LUMEQ_REFUSED}")
 endif()
-# The summary of each package is the first line of its description.
+# Then cpack takes each package's summary from the first line of its description.
 set(CPACK_PACKAGE_DESCRIPTION_SUMMARY "")
