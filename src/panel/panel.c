@@ -124,7 +124,7 @@ static int text_size(int width, int height, PanelText text)
     return scale > 0 ? max_int(least, min_int((int)(usual * scale), most)) : usual;
 }
 
-/* Maximum height of a waveform relative to its width; over a picture or in PANEL_ALL, 1. */
+/* Maximum height of a waveform relative to its width. Over a picture and in PANEL_ALL, it is 1. */
 #define HIGHEST_WAVEFORM 3
 
 static Rect waveform_in(const PanelLayout *layout, Rect r, int is_over)
@@ -177,7 +177,7 @@ static void lay_all(PanelLayout *layout, Rect inner, int wide)
         has_wide = histograms.width * 8 >= histograms.height * 9;
     } else {
         scopes.height = inner.height - gap - (inner.height - gap) / 2;
-        /* side by side, the scopes need only the vectorscope's height: half the width */
+        /* side by side, the scopes need only the vectorscope's height, which is half the width */
         if (has_room_side_by_side(scopes))
             scopes.height = min_int(scopes.height, inner.width / 2 + room_above(layout));
         histograms.height -= scopes.height + gap;
@@ -202,7 +202,7 @@ static void lay_plots(PanelLayout *layout, Rect inner, int wide, PanelScope scop
             *plots[i] = (Rect){0};
 }
 
-/* In PANEL_ALL, each side of a plot has at least this many lines of text and pixels. */
+/* Minimum width and height of a plot in PANEL_ALL, in lines of text and in pixels. */
 #define LEAST_LINES 2
 #define LEAST_PIXELS 48
 
@@ -225,7 +225,7 @@ static PanelLayout lay_out(int width, int height, int digits, const PanelData *d
     return layout;
 }
 
-/* If the user's text size leaves no room for PANEL_ALL, smaller text is tried. */
+/* If PANEL_ALL has no room at the user's text size, tries smaller text, then PANEL_HISTOGRAM. */
 PanelLayout panel_layout(int width, int height, int digits, const PanelData *data)
 {
     const PanelText usual = {.density = data->text.density};
@@ -485,7 +485,6 @@ static ScopePlot scope_plot(const Panel *p)
     return (ScopePlot){p->canvas, p->text, p->theme, p->layout.text, line_width(p)};
 }
 
-/* Draws nothing while there are no counts. */
 static void draw_scopes_ground(const Panel *p)
 {
     const ScopePlot plot = scope_plot(p);
@@ -527,8 +526,8 @@ static void draw_ground(const Panel *p)
     draw_words(p);
 }
 
-/* On the linear scale, panel_draw() cuts off outliers, so that black borders or a caption do not
- * flatten the other bars. */
+/* On the linear scale, up to SPIKES bars are cut off at SPIKE_RATIO times the next highest bar, so
+ * that black borders or a caption do not flatten the other bars. */
 #define SPIKES 4
 #define SPIKE_RATIO 1.25
 

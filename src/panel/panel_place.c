@@ -111,7 +111,7 @@ PanelPlace panel_place(int width, int height, PanelMode mode, double density)
 
 void panel_add_room(int *width, int *height)
 {
-    const int wide = max_int(*width / 3, MIN_WIDTH); /* a quarter of the window */
+    const int wide = max_int(*width / 3, MIN_WIDTH); /* so the panel has 1/4 of the window */
     const int more = min_int(wide, max_int(USUAL_WIDTH, *width / 4));
     int across = *width, down = *height;
     if (wide_enough(*width + more, *height))

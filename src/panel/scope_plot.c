@@ -9,7 +9,7 @@
 
 /* Minimum brightness of a vector with a count. */
 #define LEAST_VECTOR 0.3
-#define BESIDE_VECTOR 0.45 /* maximum brightness of its neighbours */
+#define BESIDE_VECTOR 0.45 /* maximum brightness of a vector's neighbours */
 
 /* Saturation of the colours that have a box. */
 #define MARKED 0.75
