@@ -381,7 +381,7 @@ void act_setting_chosen(Player *p)
     change_setting(p, (PlayerSetting)p->seen->look.chosen, p->command.arg);
 }
 
-/* Selects the settings row at the command's x, y. Returns 0 outside; see osd_settings_at(). */
+/* Selects the settings row at the command's x, y. Returns 0 if none. See osd_settings_at(). */
 static int choose_row(Player *p, int *acts, int *step)
 {
     Look look = p->seen->look;
@@ -598,8 +598,8 @@ void act_dialog(Player *p)
         screen_say(p->screen, "Install zenity or kdialog to browse, or drop a file here");
 }
 
-/* During an export the first request only warns; a second one while the warning is visible cancels
- * the export and quits. */
+/* During an export, the first request only warns. A second request while the warning is visible
+ * cancels the export and quits. */
 void act_quit(Player *p)
 {
     const int by_itself = p->command.arg;

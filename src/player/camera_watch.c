@@ -2,8 +2,8 @@
 
 #include <stdio.h>
 
-/* The camera's pictures are damaged if DAMAGED_PACKETS packets have arrived, but no picture for
- * DAMAGED_US. */
+/* The camera's pictures are damaged if no picture has come for DAMAGED_US, although at least
+ * DAMAGED_PACKETS packets have arrived. */
 #define DAMAGED_US 2000000
 #define DAMAGED_PACKETS 3
 

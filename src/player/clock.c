@@ -80,9 +80,9 @@ int64_t clock_until(const Clock *c, int64_t now, int64_t position)
     return llrint((double)(position - clock_position(c, now)) / c->speed);
 }
 
-/* A frame is dropped only if the next frame is overdue by MAX_OVERDUE_US or 1/OVERDUE_PART of the
- * frames' distance. Without this margin, jitter would alternately drop and repeat frames at frame
- * rates close to the refresh rate. */
+/* A frame is dropped only if the next frame is overdue by the smaller of MAX_OVERDUE_US and
+ * 1/OVERDUE_PART of the frames' distance. Without this margin, jitter would alternately drop and
+ * repeat frames at frame rates close to the refresh rate. */
 #define OVERDUE_PART 8
 #define MAX_OVERDUE_US 5000
 

@@ -27,7 +27,7 @@ typedef struct Row {
     const char *keys, *what; /* for the help; both NULL: not listed; `keys` NULL: heading */
     Action *act;             /* NULL: only listed, as a mouse action or a heading */
     int which;
-    int repeats; /* key repeat triggers it again */
+    int repeats; /* 1: key repeat triggers the action again */
     Binding bindings[2];
 } Row;
 

@@ -21,7 +21,7 @@ int file_dialog_show(FileDialog *d)
     return d->process.pid ? 0 : -1;
 }
 
-/* Removes only the final line break, which the program adds; a file name may contain others. */
+/* Removes only the line break that the dialog appends. A file name may contain others. */
 const char *file_dialog_take(FileDialog *d)
 {
     if (!d->process.pid)
