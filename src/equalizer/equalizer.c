@@ -28,7 +28,7 @@ typedef struct Flight {
     int reference;       /* the GPU measures and writes the frame without the host */
     int gpu_only;        /* the CPU cannot take the frame over */
     LumeqMeasure measure;
-    TileSums sums;     /* of tiles, in the reference */
+    TileSums sums;     /* of tiles, for a reference frame */
     void *pending;     /* on a GPU: the backend's handle */
     LumeqCurve *curve; /* NULL: not made yet */
     int finished;      /* finished, or lost with `error` */
@@ -353,7 +353,7 @@ static int finish_on_cpu(LumeqEqualizer *eq)
 
 /* ---- on a GPU ---- */
 
-/* Gives the next frame to the GPU, which allocates its memory. */
+/* Places the next frame on the GPU: allocates the frame's memory there. */
 static int place(LumeqEqualizer *eq, Flight *f)
 {
     LumeqMeasureJob job = measure_job(f);
@@ -387,8 +387,8 @@ static int begin_frames(LumeqEqualizer *eq)
     return ret;
 }
 
-/* Makes a frame's curve and the history after it; in the reference, only the history. Call it in
- * the order of frames. AGAIN: the measure is not finished. */
+/* Makes a frame's curve and the history after the frame; for a reference frame, only the history.
+ * Call it in the order of frames. Returns AGAIN if the measure is not finished. */
 static int make_curve(LumeqEqualizer *eq, Flight *f, int wait)
 {
     if (f->reference)
@@ -525,7 +525,7 @@ static int finish_oldest(LumeqEqualizer *eq, Flight *f, int wait)
     if (ret == 0)
         ret = write_frames(eq, wait);
     if (ret == LUMEQ_ERR_AGAIN && eq->written)
-        ret = 0; /* the measure of a later frame is not finished */
+        ret = 0; /* only a later frame's measure is not finished */
     return ret < 0 || f->finished ? ret : land(eq, f, wait);
 }
 
@@ -541,7 +541,7 @@ static void fill_flight(LumeqEqualizer *eq, Flight *f, const LumeqFrame *frame)
     f->past.clock = lumeq_clock_next(eq->reset ? &beginning : &eq->clock, frame->number,
                                      frame->time, frame->duration);
     f->after_reset = eq->reset;
-    /* In the reference, curves need no history, so the GPU makes them without the host. */
+    /* Reference curves need no history, so the GPU makes them without the host. */
     f->reference = eq->backend->place && eq->params.reference && eq->params.mode != LUMEQ_MODE_OFF;
     f->gpu_only = frame->sync || frame->in.memory != LUMEQ_MEMORY_HOST ||
                   f->previous.memory != LUMEQ_MEMORY_HOST;
@@ -687,7 +687,6 @@ int lumeq_process(LumeqEqualizer *eq, LumeqFrame *frame, LumeqFrameStats *stats)
     return lumeq_receive(eq, frame, stats);
 }
 
-/* Allocates planes for a picture, unless they already have its shape. */
 static int make_planes(LumeqImage *planes, const LumeqPixels *pixels)
 {
     const LumeqImage before = *planes;
@@ -713,7 +712,7 @@ static int make_planes(LumeqImage *planes, const LumeqPixels *pixels)
     return 0;
 }
 
-/* Uses the CPU backend's threads if the equalizer runs on the CPU. */
+/* Converts pixels, with the CPU backend's threads if the equalizer runs on the CPU. */
 static void convert(LumeqEqualizer *eq, const LumeqPixelsJob *job)
 {
     lumeq_backend_cpu.convert(eq->backend == &lumeq_backend_cpu ? eq->priv : NULL, job);

@@ -35,8 +35,8 @@ static double tally_mean(const Tally *t, const CurveParams *curve)
     return (double)t->sum / (double)t->count * codes + (codes - 1) / 2.0;
 }
 
-/* Adds the output of a bin of several codes, assumed to be equally frequent. Gives the same as
- * curve_between() for each code, but loops over output bins. */
+/* Adds the output of a bin of several equally frequent codes. The result is that of curve_between()
+ * for each code, but the loop is over output bins. */
 static void spread_bin(Tally *out, const CurveParams *p, const CurveBin *bin, int is_last)
 {
     const uint32_t node = curve_node(bin->curve);
@@ -71,7 +71,7 @@ static void count_out(Tally *out, const LumeqCurve *curve)
     }
 }
 
-/* The tiles' histograms have 256 cells; the bins of a cell share its count. */
+/* The tiles' histograms have 256 cells. A cell's count is divided evenly among its bins. */
 static void count_tiles_out(Tally *out, const LumeqCurve *curve)
 {
     const uint32_t width = (uint32_t)curve->params.bins / TILE_CELLS;
@@ -100,7 +100,7 @@ static uint32_t curve_at(const LumeqCurve *curve, int bin)
     return curve->grid ? tiles_curve_at(curve, (uint32_t)bin) : curve->result->bin[bin].curve;
 }
 
-/* The steepest slope over one code of 8 bits in the darkest quarter of the range. */
+/* The steepest slope, over a width of one 8-bit code, in the darkest quarter of the range. */
 static double noise_gain(const LumeqCurve *curve)
 {
     const CurveParams *p = &curve->params;

@@ -60,8 +60,8 @@ int lumeq_history_set_params(LumeqHistory *h, const LumeqParams *params)
 
 void lumeq_copy_past(LumeqPast *to, const LumeqPast *from)
 {
-    /* Outside mode CLAHE, only the first members of the tiles are defined; in the reference, tiles
-     * have no history. */
+    /* Without tiles, the members from `sums` on are undefined. In the reference, tiles have no
+     * history: `depth` is 0, and `tile` is undefined. */
     const TileResult *tiles = &from->state.tiles;
     const size_t count = tiles->depth ? (size_t)tiles->tiles_x * tiles->tiles_y : 0;
     memcpy(&to->state.curve, &from->state.curve, lumeq_result_size(from->state.curve.bins));

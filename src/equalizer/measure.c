@@ -123,8 +123,8 @@ static size_t tile_cells(const MeasureShape *shape)
     return (size_t)shape->tiles_x * (size_t)shape->tiles_y * TILE_CELLS;
 }
 
-/* Maps codes of 8 bits to the bins of a greater depth, and scales sums to it. Everything else uses
- * codes of 8 bits at every depth. */
+/* Maps the histogram's 8-bit codes to the bins of a greater depth, and scales the cells' sums to
+ * that depth. All other counts use 8-bit codes at every depth. */
 static void deepen_counts(LumeqMeasure *to, const LumeqMeasure *from)
 {
     const LumeqImage image = lumeq_shape_image(&to->shape);
@@ -247,7 +247,7 @@ MeasureShape lumeq_take_shape(ByteReader *r)
     return s;
 }
 
-/* Sets `bad` if a histogram has more than `most` samples: sums of counts must fit 32 bits. */
+/* Sets `bad` if a histogram has more than `most` samples, as sums of counts must fit 32 bits. */
 static void check_sum(ByteReader *r, const uint32_t *hist, size_t bins, int64_t most)
 {
     uint64_t sum = 0;
@@ -307,7 +307,7 @@ int lumeq_measure_unpack(LumeqMeasure **measure, const void *bytes, size_t size)
     take_counts(&r, &shape, &made->counts);
     if (!lumeq_bytes_done(&r)) {
         lumeq_measure_free(&made);
-        return lumeq_refuse("the packed measure does not fit the size that it states");
+        return lumeq_refuse("the packed measure has an invalid value or length");
     }
     made->valid = 1;
     lumeq_measure_free(measure);

@@ -23,13 +23,13 @@ _Static_assert(LUMEQ_MAX_BINS == 1 << MAX_BIN_BITS, "as many bins as the deepest
 /* Upper limit of struct sizes, to detect an uninitialized size. */
 #define LARGEST_STRUCT 65536
 
-/* The size set by the caller; 0: invalid. */
+/* Returns the size of the caller's struct; 0: invalid. */
 static size_t size_of(const void *caller, size_t own)
 {
     size_t size;
     memcpy(&size, caller, sizeof(size));
     if (!size)
-        return own; /* 0: version 1.0, which has the same structs */
+        return own; /* a caller's 0 means the size in version 1.0, which is the same */
     return size > LARGEST_STRUCT || size % sizeof(size) ? 0 : size;
 }
 
@@ -92,7 +92,7 @@ CurveParams lumeq_sample_params(const LumeqImage *image)
     };
 }
 
-/* Clips the meter to the picture; empty if it covers all or nothing, or is ignored. */
+/* Clips the meter to the picture. Returns {0} if it covers all or nothing, or is ignored. */
 static LumeqRect meter_of(const LumeqParams *params, const LumeqImage *image)
 {
     LumeqRect m = params->meter;
@@ -110,7 +110,7 @@ static LumeqRect meter_of(const LumeqParams *params, const LumeqImage *image)
     return m;
 }
 
-/* Longest step between frames, in nanoseconds; longer ones count as this. */
+/* Longest step between frames, in nanoseconds. Longer steps count as this long. */
 #define MOST_STEP INT64_C(1000000000000)
 
 /* At full brightness, tones near black become 1 + this many times as light. */
@@ -148,8 +148,8 @@ CurveParams lumeq_curve_params(const LumeqParams *params, const LumeqImage *imag
     curve.limit = (int32_t)params->limit;
     curve.reference = reference;
     curve.transfer = reference ? LUMEQ_TRANSFER_SDR : (int32_t)params->transfer;
-    /* Tiles scale chroma by the gain of luma's codes. In PQ, unchanged chroma is closer to the
-     * colours of SDR. */
+    /* With tiles, chroma gets the gain of luma's codes. In PQ, unchanged chroma comes closer to
+     * SDR's colours. */
     const int scales = !lumeq_has_tiles(params) || curve.transfer != LUMEQ_TRANSFER_PQ;
     curve.chroma = curved && scales && params->chroma == LUMEQ_CHROMA_SCALE;
     curve.dither = curved && params->dither;
@@ -204,7 +204,6 @@ int lumeq_tiles_params(TileGrid *grid, const LumeqParams *params, const LumeqIma
     return 1;
 }
 
-/* Values that the defaults and all profiles share. */
 #define SHARED .scene_cut = 1, .lift = 1, .denoise = LUMEQ_DENOISE_AUTO, .gamma = 1
 #define TILES(x, y) .tiles_x = (x), .tiles_y = (y)
 

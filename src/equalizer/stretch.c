@@ -1,5 +1,5 @@
-/* Deep gray that uses few of its codes, as from thermal cameras: measures the used range and maps
- * it linearly to most of the codes. */
+/* Stretches gray pictures of 9 to 16 bits that use few codes, as from thermal cameras: measures the
+ * used range, and maps it linearly to most of the codes. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -13,22 +13,22 @@
 #define SLIVER 8
 #define SLIVER_HELD 16
 
-/* Least span of a picture with content, in standard deviations of its noise; noise alone spans
- * about 6. */
+/* A picture has content if its codes span more than this many standard deviations of its noise.
+ * Noise alone spans about 6. */
 #define NOISE_FACTOR 10
 
-/* Ignored samples at each end: 1 in 1000. Dead pixels are fewer. */
+/* At each end, 1 in OUTLIERS samples is ignored. Dead pixels are fewer. */
 #define OUTLIERS 1000
 
 /* Second differences of normal noise have a median magnitude of 1.652 standard deviations. */
 #define MEDIAN_NUM 1652
 #define MEDIAN_DEN 1000
 
-/* About this many samples are measured per frame; rows of larger frames are skipped. */
+/* About this many samples are measured per frame; some rows of larger frames are skipped. */
 #define ENOUGH_SAMPLES (1 << 18)
 
-/* Outliers share a margin at each end of the output, one MARGINth of all codes. NEAR() is the part
- * of a margin for codes within one window length of the window, such as a small hot spot. */
+/* Codes outside the window share the margins at the output's ends, each 1 / MARGIN of all codes.
+ * NEAR() is the part for codes at most one window length away, such as a small hot spot. */
 #define MARGIN 16
 #define NEAR(margin) ((margin)*3 / 4)
 

@@ -194,7 +194,7 @@ static LumeqRect take_active(ByteReader *r, const MeasureShape *s)
     return a;
 }
 
-/* Checks that the curve is monotone and within the codes. */
+/* Takes the bins. The curve must be monotone and within the codes. */
 static void take_bins(ByteReader *r, LumeqCurve *curve)
 {
     const CurveParams *p = &curve->params;
@@ -207,7 +207,7 @@ static void take_bins(ByteReader *r, LumeqCurve *curve)
     }
 }
 
-/* Accepts values within the limits of lift_decide(), and noise within the codes. */
+/* Takes the lift. Its values must be within the limits of lift_decide(), noise within the codes. */
 static void take_lift(ByteReader *r, LumeqCurve *curve)
 {
     LiftState *lift = &curve->result->lift;

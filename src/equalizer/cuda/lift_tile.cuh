@@ -1,14 +1,14 @@
 /*
  * The filter of lifted pictures, for a tile in shared memory. The memory holds the tile's samples
  * and a margin around them, as wide as the reach of all passes. Samples are 8-bit codes with 6
- * fraction bits (Q6). A word holds two of them: neighbours in luma, or the two components of a
- * chroma pixel. tests/lift/README.md describes the computation.
+ * fraction bits (Q6). A word holds two samples: neighbours in luma, or both components of a chroma
+ * pixel. tests/lift/README.md describes the computation.
  *
- * Where the margin lies outside of the picture, it has mirrored samples. All passes are symmetric,
- * so their results there are mirrored as well, and passes need not know the picture's edges.
- * But if the picture is smaller than the reach, the margin is mirrored again after each pass.
+ * Outside of the picture, the margin holds mirrored samples. All passes are symmetric, so their
+ * results there are mirrored too, and passes need not know the picture's edges. If a picture is
+ * smaller than the reach, its mirror image is too short: the margin is mirrored after each pass.
  *
- * Before including it, a .cu file defines THREADS, the size of its blocks.
+ * Before including this file, a .cu file defines THREADS, the size of its blocks.
  */
 #ifndef LUMEQ_CUDA_LIFT_TILE_CUH
 #define LUMEQ_CUDA_LIFT_TILE_CUH
@@ -27,7 +27,7 @@ LIFT_FN uint32_t lift_both(int32_t value)
     return (uint32_t)value * 0x10001u;
 }
 
-/* Allows a kernel this much shared memory per block, with as many blocks as fit. */
+/* Allows each block of a kernel `memory` bytes of shared memory, and as many blocks as fit. */
 template <typename Kernel> static inline cudaError_t lift_allow(Kernel *kernel, size_t memory)
 {
     const cudaError_t error =
@@ -40,11 +40,10 @@ template <typename Kernel> static inline cudaError_t lift_allow(Kernel *kernel, 
 /* ---- the layout --------------------------------------------------------------------------- */
 
 /*
- * A pass works on `places` lines (columns or rows), each of `count` entries. Each line is split
- * into chains of equal length. For each chain, a thread also reads some entries beyond both ends,
- * which costs as much as `ends` / 2 entries. Returns the length that minimizes the time. The last
- * chain of a line may exceed `count`, but all chains of a line together have at most `most`
- * entries.
+ * Returns the chain length that takes the least time. A pass works on `places` lines (columns or
+ * rows) of `count` entries. Each line is split into chains of equal length. For each chain, a
+ * thread reads `ends` entries beyond each end, which costs as much as `ends` / 2 entries. The
+ * last chain may exceed the line, but a line's chains add up to at most `most` entries.
  */
 static __host__ __device__ constexpr int lift_chain(int count, int most, int places, int ends)
 {
@@ -66,8 +65,8 @@ static __host__ __device__ constexpr int lift_groups(int count, int length)
     return (count + length - 1) / length;
 }
 
-/* The rows and words that a pass computes: the tile without its margin, plus reach_x or reach_y
- * samples on each side. */
+/* The rows and words that a pass computes: the tile without its margin, plus reach_x samples
+ * left and right, and reach_y above and below. */
 template <typename Shape, int reach_x, int reach_y> struct LiftRegion {
     static constexpr int in_word = Shape::in_word;
     static constexpr int column = (Shape::halo_x - reach_x) / in_word;
@@ -121,7 +120,6 @@ LIFT_FN void lift_copy(const LumeqCudaPlane &out, const LumeqCudaPlane &in, int 
     }
 }
 
-/* Copies everything around the active picture. */
 template <typename Sample>
 LIFT_FN void lift_copy_bars(const LumeqCudaPlane &out, const LumeqCudaPlane &in, const Active &a,
                             int width, int height)
@@ -148,7 +146,6 @@ typedef struct LiftPlace {
     bool short_x, short_y; /* the picture's width, or height, is at most the reach (halo_y) */
 } LiftPlace;
 
-/* The position of tile number i of a picture. */
 template <typename Shape> LIFT_FN LiftPlace lift_place(int width, int height, int i)
 {
     const int columns = (width + Shape::width - 1) / Shape::width;
@@ -190,16 +187,15 @@ static __device__ void lift_extend(const LiftPlace &place, uint32_t *tile)
 /* ---- a_trous ------------------------------------------------------------------------------ */
 
 /*
- * The passes work on samples plus LIFT_BASE(number of remaining passes), which as 16-bit numbers
- * are negative and never 0. So the borrow from the lower half is always 1, and one subtraction of
- * words handles both halves. Each pass adds LIFT_RISE to all samples, so that the sums that it adds
- * are positive.
+ * Samples are stored with LIFT_BASE(number of remaining passes) added. As 16-bit numbers, they are
+ * negative and never 0. So the borrow from the lower half is always 1, and one subtraction of words
+ * handles both halves. Each pass adds LIFT_RISE to all samples, so that it adds only positive sums.
  */
 #define LIFT_RISE 1024
 #define LIFT_BASE(passes) (0x10000 - 16384 - (passes)*LIFT_RISE)
 
-/* Computes a word of the result from its neighbours a step away. `quarter`: a quarter of the
- * samples' tolerance. Clamps differences to -bound..bound, and adds the bound to make them
+/* Smooths a word with `before` and `after`, a step away. `quarter`: a quarter of the samples'
+ * tolerance. Clamps differences from `now` to -bound..bound, and adds the bound to make them
  * positive. In 4 a - b the added bounds cancel out. */
 LIFT_FN uint32_t lift_smooth(uint32_t now, uint32_t before, uint32_t after, uint32_t quarter)
 {
@@ -221,9 +217,9 @@ LIFT_FN uint32_t lift_between(uint32_t word, uint32_t next)
 }
 
 /*
- * Smooths a chain of words that are `hop` apart, and reads `ends` more before and after it. Loads
- * each word once, and all words before the first store, because the compiler must assume that
- * stores change later loads. `odd`: the step is an odd number of samples, so the neighbours of a
+ * Smooths a chain of words that are `hop` apart, and reads `ends` more words before and after it.
+ * Loads each word once, and stores only after the last load, because the compiler must assume that
+ * a store changes later loads. `odd`: the step is an odd number of samples, so the neighbours of a
  * word's samples lie in two adjacent words.
  */
 template <int length, int hop, int ends, bool odd, typename Weight>
@@ -292,8 +288,8 @@ LIFT_FN void lift_smooth_down(uint32_t *to, const uint32_t *from, const uint32_t
     __syncthreads();
 }
 
-/* One step: horizontally into `other`, then vertically back into `tile`. `rest`: reach of later
- * steps. */
+/* Smooths with one step: horizontally into `other`, then vertically back into `tile`. `rest`: the
+ * reach of all later steps. */
 template <typename Shape, typename Element, int step, int rest, typename Weight>
 LIFT_FN void lift_step(const LiftPlace &place, uint32_t *tile, uint32_t *other,
                        const uint32_t *quarters, Weight weight)

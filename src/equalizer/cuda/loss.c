@@ -39,8 +39,8 @@ int lumeq_cuda_lose(LumeqCudaLoss *loss, cudaError_t error, const char *what)
 
 #define PATIENCE_S 10.0
 
-/* Polls this long before it sleeps: most frames take less, and copies are 8 % slower while the host
- * sleeps. */
+/* A wait polls this long before it sleeps, because most frames take less, and copies are 8 % slower
+ * while the host sleeps. */
 #define SPIN_S 0.05
 #define NAP_NS 100000
 
@@ -60,7 +60,7 @@ static cudaError_t ask(cudaEvent_t event)
 {
     const cudaError_t error = cudaEventQuery(event);
     if (error == cudaErrorNotReady)
-        (void)cudaGetLastError(); /* clear it */
+        (void)cudaGetLastError(); /* clears the error */
     return error;
 }
 
@@ -74,7 +74,7 @@ int lumeq_cuda_keep_waiting(double since, double begin, LumeqCudaWait wait)
     return 1;
 }
 
-/* Asks once more at the end, in case this process was stopped meanwhile. */
+/* Asks once more after the time limit, because this process may have been stopped meanwhile. */
 cudaError_t lumeq_cuda_await_event(cudaEvent_t event, double since, LumeqCudaWait wait)
 {
     const double begin = lumeq_cuda_now();

@@ -1,4 +1,4 @@
-/* Counts a frame in one kernel: some blocks count the histogram, others count for bars, haze and
+/* Counts a frame in one kernel: some blocks count the histogram, others survey bars, haze and
  * noise, and the block that finishes last hands the counts over to the host. */
 #include <stdint.h>
 
@@ -7,7 +7,7 @@
 #include "equalizer/cuda/count.cuh"
 #include "equalizer/cuda/survey.cuh"
 
-#define KIND8 uint8_t, 256, 32 /* a table for each lane */
+#define KIND8 uint8_t, 256, 32 /* sample type, bins, tables: one for each lane */
 #define KIND16 uint16_t, LUMEQ_MAX_BINS, 1
 
 /* Moves words to the host, and clears them. All threads of a block call it. */
@@ -26,7 +26,7 @@ static __device__ __forceinline__ void copy_over(uint8_t *host, const uint8_t *f
         ((uint4 *)host)[i] = __ldcg((const uint4 *)from + i);
 }
 
-/* The frames of a batch are side by side in the grid's second dimension. */
+/* A block's y is the index of its frame in the batch. */
 template <typename Sample, int bins, int tables>
 static __global__ void __launch_bounds__(THREADS, BLOCKS_BESIDE)
     measure(const __grid_constant__ Chunks all_chunks, const Codes in_bins,
@@ -44,7 +44,7 @@ static __global__ void __launch_bounds__(THREADS, BLOCKS_BESIDE)
     planes.luma.data += batch.of[frame].in[0];
     planes.counted.data += batch.of[frame].in[0];
     for (int k = 0; k < 2; k++)
-        if (planes.chroma[k].data) /* NULL, not measured, stays NULL */
+        if (planes.chroma[k].data) /* NULL (not measured) stays NULL */
             planes.chroma[k].data += batch.of[frame].in[planes.chroma[k].step == 2 ? 1 : 1 + k];
     planes.before.data += batch.of[frame].before;
     if ((int)blockIdx.x < chunks.blocks) {

@@ -11,7 +11,7 @@
 /* Maximum number of GPUs of a machine, as in lumeq_list_gpus(). */
 #define MOST_DEVICES 64
 
-/* The limit is a GPU's memory divided by this. */
+/* This process may use 1 / SHARE_OF_MEMORY of a GPU's memory. */
 #define SHARE_OF_MEMORY 2
 
 /* The rest of the system cannot use pinned memory, so it is limited to MOST_PINNED or to
@@ -46,7 +46,7 @@ void lumeq_device_limit(int number, uint64_t memory)
     pthread_mutex_unlock(&lock);
 }
 
-/* Counts an allocation. Returns 0 if it exceeds the limit, unless it is `needed`. */
+/* Counts an allocation. Returns 0 if it exceeds the limit and is not `needed`. */
 static int count(Account *account, uint64_t bytes, int needed)
 {
     pthread_mutex_lock(&lock);
@@ -107,7 +107,7 @@ cudaError_t lumeq_cuda_take(const LumeqCudaHome *home, LumeqCudaKind kind, int n
         free(block);
         return cudaErrorMemoryAllocation;
     }
-    cudaError_t error = lumeq_cuda_enter(home); /* this may be the thread's first CUDA call */
+    cudaError_t error = lumeq_cuda_enter(home);
     if (!error) {
         error = kind == LUMEQ_CUDA_PINNED
                     ? cudaHostAlloc(memory, size, cudaHostAllocPortable | cudaHostAllocMapped)
@@ -115,7 +115,7 @@ cudaError_t lumeq_cuda_take(const LumeqCudaHome *home, LumeqCudaKind kind, int n
         lumeq_cuda_leave(home);
     }
     if (error) {
-        (void)cudaGetLastError(); /* the caller reports it, or continues without the memory */
+        (void)cudaGetLastError(); /* the caller reports the error, or does without the memory */
         uncount(account, size);
         free(block);
         return error;
@@ -156,14 +156,14 @@ typedef enum Place {
     DEVICE,
     OTHER_CONTEXT, /* on the device, but not accessible in the context */
     OTHER_DEVICE,
-    UNKNOWN, /* CUDA fails: the device may be lost, and the next call will report it */
+    UNKNOWN, /* CUDA failed; if the device is lost, the next call reports it */
 } Place;
 
 static Place place_of(const LumeqCudaHome *home, const void *memory)
 {
     struct cudaPointerAttributes attributes = {0};
     if (cudaPointerGetAttributes(&attributes, memory)) {
-        (void)cudaGetLastError(); /* clear it */
+        (void)cudaGetLastError(); /* clears the error */
         return UNKNOWN;
     }
     if (attributes.type == cudaMemoryTypeUnregistered)

@@ -1,9 +1,9 @@
 /*
- * How the threads of a block share a part of a plane, which may begin and end at any sample. They
- * take it row by row, in chunks of 16 bytes; neighbouring threads take neighbouring chunks. Chunks
- * at the ends may have samples outside of the part.
+ * How the threads of a block share a part of a plane. The part may begin and end at any sample.
+ * Threads take it row by row, in chunks of 16 bytes; neighbouring threads take neighbouring chunks.
+ * A row's first and last chunk may have samples outside of the part.
  *
- * Before including it, a .cu file includes chunks.cuh, with THREADS.
+ * Before including this file, a .cu file defines THREADS and includes chunks.cuh.
  */
 #ifndef LUMEQ_CUDA_PARTS_CUH
 #define LUMEQ_CUDA_PARTS_CUH
@@ -18,7 +18,7 @@ typedef struct PartPlane {
 } PartPlane;
 
 typedef struct Part {
-    int left, right, top, bottom; /* first sample, and end (exclusive) */
+    int left, right, top, bottom; /* `right` and `bottom` are exclusive */
     int start, chunks;            /* of a row: first sample of the first chunk, number of chunks */
 } Part;
 
@@ -68,7 +68,7 @@ static __device__ __forceinline__ bool part_has(const Part &part, PartPosition a
     return at.y < part.bottom;
 }
 
-/* From a thread's chunk to its next. */
+/* From a thread's chunk to the thread's next chunk. */
 typedef struct PartStep {
     int x, y, row; /* `row`: samples in a row's chunks */
 } PartStep;

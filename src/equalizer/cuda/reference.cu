@@ -1,5 +1,5 @@
-/* OpenCV's equalizeHist: histogram, curve and table in one kernel. The last block of a frame to
- * finish counting makes its curve. */
+/* OpenCV's equalizeHist: histogram, curve and table in one kernel. The block that finishes counting
+ * a frame last makes the frame's curve. */
 #include <stdint.h>
 
 #include "equalizer/cuda/block.cuh"
@@ -17,8 +17,8 @@ typedef struct Scratch {
     uint32_t sums[2][GROUP_WARPS], first, base, total;
 } Scratch;
 
-/* The group of threads makes a frame's curve from its counters, and clears them. The counts are
- * sent to the host first, since that takes longest. */
+/* The block's first GROUP_THREADS threads make a frame's curve from its counters, and clear the
+ * counters. They send the counts to the host first, because that takes longest. */
 static __device__ __forceinline__ void make_curve(const CurveParams &params, uint32_t *hist,
                                                   uint32_t *host, CurveTable *table,
                                                   Scratch *scratch)
@@ -36,14 +36,14 @@ static __device__ __forceinline__ void make_curve(const CurveParams &params, uin
     const uint32_t base = scratch->base, total = scratch->total;
     const uint32_t out =
         reference_code(code, sum, first, base, total, reference_scale(base, total));
-    wait_for_kernel_before(); /* waiting for this kernel then includes that one */
+    wait_for_kernel_before(); /* so waiting for this kernel includes the one before */
     table->codes8[code] = (uint8_t)out;
     table->gain[code] = curve_gain_over(&params, code << 16, out << 16, curve_gain_rule(0));
     if (code == 0)
         table->lift.luma_on = table->lift.chroma_on = 0;
 }
 
-/* The frames of a batch are side by side in the grid's second dimension. */
+/* A block's y is the index of its frame in the batch. */
 static __global__ void __launch_bounds__(THREADS, BLOCKS_BESIDE)
     reference(const __grid_constant__ Chunks chunks, const __grid_constant__ CurveParams params,
               LumeqCudaTally *tally, LumeqCudaTally *host, CurveTable *table,

@@ -12,16 +12,15 @@
 /* Alignment of the parts of a step's memory. */
 #define PART_ALIGNMENT 256
 
-/* Minimum memory of a step, in bytes. Sizes are powers of two. Steps are kept until the end,
- * because freeing memory waits for the whole device. */
+/* Minimum memory of a step, in bytes. Sizes are powers of two. Steps are freed only on
+ * closing, because freeing memory waits for the whole device. */
 #define LEAST_MEMORY ((size_t)256 << 10)
 
 _Static_assert(sizeof(LumeqCudaTally) <= LEAST_MEMORY, "every step has room for a tally");
 
-/* Times are measured relative to an event at most this old, since CUDA reports them in float32. */
+/* Times are relative to an event at most this old, because CUDA reports them in float32. */
 #define ANCHOR_MAX_US 1e6
 
-/* Memory and events for work on one frame. */
 struct LumeqCudaStep {
     LumeqCudaStep *next;
     int busy;         /* belongs to a call, to a pending measure, or to a frame in flight */
@@ -30,7 +29,7 @@ struct LumeqCudaStep {
     int zeroed;       /* the tally is zero */
     int tiles_zeroed; /* the TileCounters after the tally are zero */
     cudaStream_t stream;
-    cudaEvent_t done; /* after its last work */
+    cudaEvent_t done; /* after the step's last work */
     cudaEvent_t uploaded;
     cudaEvent_t begun, written; /* of frames in flight, only if stages are timed */
     uint8_t *device, *host;
@@ -38,11 +37,11 @@ struct LumeqCudaStep {
 
     LumeqMeasureJob job; /* its pointers are valid only until the frame has begun */
     LumeqFlight flight;
-    int in_flight; /* for a frame in flight; 0: for lumeq_measure() or lumeq_apply() */
+    int in_flight; /* 1: for a frame in flight; 0: for lumeq_measure() or lumeq_apply() */
     int unfetched; /* it is in LumeqCudaSteps.unfetched */
     LumeqCudaStep *next_unfetched;
-    LumeqCudaStep *leader;      /* the last step of those launched together; all use its stream and
-                                 * events */
+    LumeqCudaStep *leader;      /* the last of the steps that are launched together; all use its
+                                 * stream and events */
     LumeqCudaPictures pictures; /* on the device */
     LumeqImage previous;
     int missed;                 /* the previous frame is not on the device and has to be uploaded */
@@ -253,7 +252,7 @@ static cudaError_t end(LumeqCudaStep *step, const LumeqSync *sync, cudaStream_t 
 
 /* True if the library waits for the output, because the caller gave no event or stream. If the GPU
  * is lost meanwhile, the CPU writes the output, and a GPU that recovers must not overwrite it. So
- * the copy to the host is queued only after the picture has been written. */
+ * the copy to the host is queued only after the GPU has written the picture. */
 static int waits(const LumeqSync *sync)
 {
     return !sync || (!sync->stream && !sync->finished);
@@ -284,7 +283,6 @@ static cudaError_t download(const LumeqCudaStep *step, cudaStream_t stream)
                                cudaMemcpyDeviceToHost, stream);
 }
 
-/* Makes fetch() copy these frames to the host later. */
 static void fetch_later(LumeqCudaSteps *steps, LumeqCudaStep *const *run, int count)
 {
     LumeqCudaStep **end = &steps->unfetched;
@@ -366,7 +364,7 @@ static size_t table_size(const CurveParams *p)
                                                               : bins * sizeof(uint16_t));
 }
 
-/* The same for the tables of tiles. */
+/* Bytes of the used part of the tiles' tables. */
 static size_t tiles_size(size_t tiles)
 {
     return tiles ? offsetof(TileTables, nodes) + tiles * sizeof(((TileTables *)NULL)->nodes[0]) : 0;
@@ -400,7 +398,7 @@ static void copy_counts(const LumeqCounts *to, const LumeqCudaStep *step)
         memcpy(to->padding, step->counted.padding, tiles * sizeof(*to->padding));
 }
 
-/* Places cells and tiles in `memory` (NULL: nowhere), and returns their size. */
+/* Places cells and tiles in `memory`, unless it is NULL. Returns their size. */
 static size_t place_counts(LumeqCounts *counts, const MeasureShape *shape, int cells,
                            uint8_t *memory)
 {
@@ -421,7 +419,7 @@ static size_t place_counts(LumeqCounts *counts, const MeasureShape *shape, int c
     return size;
 }
 
-/* Bytes of the curve's parts. */
+/* Bytes of the curve's parts: its table, the tiles' tables, and the bars. */
 static size_t curve_size(const LumeqMeasureJob *job)
 {
     const size_t tiles = job->clahe ? (size_t)tile_count(&job->grid) : 0;
@@ -477,7 +475,7 @@ static int place(LumeqCudaSteps *steps, const LumeqMeasureJob *job, const LumeqF
     LumeqCudaStep *step;
     const cudaError_t error = take_step(steps, size, host_size, tiles, &step);
     if (error == cudaErrorMemoryAllocation) {
-        (void)cudaGetLastError(); /* it is reported here, not to the caller's next CUDA call */
+        (void)cudaGetLastError(); /* otherwise, the caller's next CUDA call returns the error */
         return lumeq_refuse_with(LUMEQ_ERR_MEMORY, "GPU %d is out of memory", steps->home->number);
     }
     if (error)
@@ -504,7 +502,6 @@ static int place(LumeqCudaSteps *steps, const LumeqMeasureJob *job, const LumeqF
 
 /* ---- frames that are launched together ------------------------------------------------------- */
 
-/* A frame's job, with its pictures on the device. */
 static LumeqMeasureJob on_device(const LumeqCudaStep *step)
 {
     LumeqMeasureJob job = step->job;
@@ -660,7 +657,6 @@ static cudaError_t hand_out(const LumeqCudaSteps *steps, LumeqCudaStep *const *r
     return error;
 }
 
-/* Begins the work on frames of one shape. */
 static cudaError_t start(LumeqCudaSteps *steps, LumeqCudaStep *const *run, int count,
                          cudaStream_t stream)
 {
@@ -742,8 +738,8 @@ int lumeq_cuda_steps_measure(LumeqCudaSteps *steps, const LumeqMeasureJob *job, 
     return 0;
 }
 
-/* Waits for the last work on a step. With LUMEQ_CUDA_LOOK, the device is lost 10 s after the first
- * call for this step or after a step last finished, whichever is later. */
+/* Waits for the last work on a step. With LUMEQ_CUDA_LOOK, the device counts as lost 10 s after the
+ * first call for this step, or 10 s after any step last finished, whichever is later. */
 static int await(LumeqCudaSteps *steps, LumeqCudaStep *step, LumeqCudaWait wait, const char *what)
 {
     double since = lumeq_cuda_now();
@@ -816,7 +812,7 @@ static cudaError_t upload_curve(const LumeqCudaStep *step, LumeqApplyJob *job, c
 }
 
 /* Writes frames of one shape, whose pictures are on the device. Only the first frame may read
- * previous frames: from its step if it is in flight, otherwise from its job. */
+ * previous frames. They are in its step if it is in flight, otherwise in its job. */
 static cudaError_t write_all(const LumeqCudaSteps *steps, LumeqCudaStep *const *run,
                              const LumeqApplyJob *jobs, int count, cudaStream_t stream)
 {
@@ -846,8 +842,8 @@ static cudaError_t write_all(const LumeqCudaSteps *steps, LumeqCudaStep *const *
     return error;
 }
 
-/* True if the frame can be written in a batch with the first one; frames whose filter reads
- * previous frames cannot. */
+/* True if the frame can be written in a batch with the first one. The filter of such frames reads
+ * no previous frames. */
 static int writes_with(const LumeqApplyJob *first, const LumeqApplyJob *other)
 {
     const LumeqCudaStep *a = first->flight, *b = other->flight;
@@ -927,7 +923,7 @@ void lumeq_cuda_steps_leave(LumeqCudaSteps *steps, void *pending)
     give_step(steps, pending, 1);
 }
 
-/* Uploads the luma of previous frames in host memory, and sets the copies in the job. */
+/* Uploads the luma of previous frames that are in host memory. The job then has the copies. */
 static cudaError_t upload_previous(const LumeqCudaSteps *steps, const LumeqCudaStep *step,
                                    LumeqApplyJob *job, cudaStream_t stream)
 {

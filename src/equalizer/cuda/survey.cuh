@@ -2,7 +2,7 @@
  * The survey of a frame: lit samples of rows and columns, for bars; percentiles of cells, for haze;
  * and differences of blocks from the previous frame, for noise.
  *
- * Before including it, a .cu file defines THREADS.
+ * Before including this file, a .cu file defines THREADS.
  */
 #ifndef LUMEQ_CUDA_SURVEY_CUH
 #define LUMEQ_CUDA_SURVEY_CUH
@@ -19,17 +19,17 @@ static_assert(NOISE_BINS == 32, "each lane has a bin");
 #define NOISE_COUNTS ((int)(sizeof(NoiseProfile) / sizeof(uint32_t)))
 
 /* A block spends most of its time waiting for its first samples, and signalling that it is done. So
- * each block does much at once: several rows per warp, and columns per lane. */
+ * each block does much at once: several rows per warp, and several columns per lane. */
 #define ROWS_AT_ONCE 2
 #define COLUMNS_AT_ONCE 2
 #define COLUMN_ROWS_AT_ONCE 8
 
-/* Maximum number of blocks that count noise, because all add to the same counters. */
+/* Maximum number of blocks that count noise: they wait for each other at the same counters. */
 #define MOST_NOISE_BLOCKS (1024 / WARPS)
 
 /* ---- bars ---------------------------------------------------------------------------------- */
 
-/* Loads a sample, or the nearest one in the picture. Branches would serialize the loads. */
+/* Loads a sample, or outside the picture the nearest one: branches would serialize the loads. */
 template <typename Sample>
 static __device__ __forceinline__ uint32_t sample_at(const LumeqCudaPlane &luma,
                                                      const BarsParams &params, int x, int y)
@@ -38,7 +38,7 @@ static __device__ __forceinline__ uint32_t sample_at(const LumeqCudaPlane &luma,
     return __ldg((const Sample *)row + min(x, params.width - 1));
 }
 
-/* Counts the rows of a warp, from row `y` on. */
+/* Counts the lit samples of a warp's rows, from row `y` on. */
 template <typename Sample>
 static __device__ __forceinline__ void count_rows(const LumeqCudaPlane &luma,
                                                   const BarsParams &params, int y, uint32_t lit,
@@ -68,7 +68,7 @@ static __device__ __forceinline__ void count_rows(const LumeqCudaPlane &luma,
             lit_rows[y + row] = (uint8_t)count[row];
 }
 
-/* Columns of a block; each warp counts all of them in a part of the rows. */
+/* Columns of a thread block. Each warp counts all these columns in its share of the rows. */
 #define COLUMNS (32 * COLUMNS_AT_ONCE)
 
 template <typename Sample>
@@ -184,7 +184,7 @@ static __device__ __forceinline__ void count_block(NoiseProfile *counts, NoiseSu
         atomicAdd(&counts->still[level][noise_bin(&s, codes.depth)], 1);
 }
 
-/* Counts the share of block number `block` of the `blocks` that count noise. */
+/* Counts the share of thread block `block` of the `blocks` that count noise. */
 template <typename Sample>
 static __device__ __forceinline__ void
 count_noise(const LumeqCudaPlane &now, const LumeqCudaPlane &before, const NoiseCodes &codes,
@@ -316,8 +316,8 @@ static inline unsigned survey_blocks(const SurveyWork *work)
                       work->haze_blocks);
 }
 
-/* Counts the share of survey block number `block`; blocks with the longest work come first. All
- * threads call it. */
+/* Does the share of thread block number `block` of the survey. Blocks with the longest work come
+ * first. All threads of the block call it. */
 template <typename Sample>
 static __device__ __forceinline__ void survey_count(const SurveyWork &work, int block,
                                                     LumeqCudaTally *tally)

@@ -4,8 +4,8 @@
 
 #include <stdint.h>
 
-/* 1 - exp(-step / tau) in Q16, within 1 of the exact value; 65536 if tau is 0. Both are in
- * nanoseconds: step >= 0, tau from 0 to 2^42 - 1. */
+/* 1 - exp(-step / tau) in Q16, with an error of at most one unit; 65536 if tau is 0. `step` (>= 0)
+ * and `tau` (0 to 2^42 - 1) are in nanoseconds. */
 uint32_t lumeq_decay(int64_t step, int64_t tau);
 
 #endif
