@@ -24,7 +24,7 @@ JobPath film_joiner_rows(const JobPlan *plan, int part)
     return job_part_path(plan->folder, "rows", part, ending ? ending : "");
 }
 
-/* Returns -ENOENT without a fault if the part's file is missing. */
+/* If the part's file is missing, returns -ENOENT and does not set *error. */
 static int open_part(const JobPlan *plan, int part, RecordFile *file, MediaError *error)
 {
     int ret = record_file_open(file, plan, RECORDS_PACKETS, part, error);
@@ -95,8 +95,8 @@ static int compare_times(const void *a, const void *b)
     return (x > y) - (x < y);
 }
 
-/* Sorts a part's presentation times. With a coarse time base, the part may begin at `last`, the
- * previous part's last time. Such frames get the next ticks, as in a single run. */
+/* Sorts a part's presentation times. With a coarse time base, its first times may be up to
+ * `last`, the previous part's last time. Such frames get the next ticks, as in a single run. */
 static void part_times(RecordFile *file, int64_t *sorted, int64_t last)
 {
     for (int64_t i = 0; i < file->count; i++)
@@ -178,7 +178,7 @@ int film_joiner_read(FilmJoiner *j, AVPacket *packet, MediaError *error)
         return 0;
     RecordFile *file = &j->parts[j->part];
     if (packet_read(file, j->in_part, packet, error) < 0) {
-        if (error->fault == MEDIA_INPUT) /* --resume makes a missing part again */
+        if (error->fault == MEDIA_INPUT) /* so that --resume makes the damaged part again */
             (void)unlink(file->path);
         media_add(error, "; lumeq segment PLAN %d -y makes it again", j->part);
         return error->fault;

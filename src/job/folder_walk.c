@@ -31,7 +31,7 @@ static int take_entry(const FolderWalk *w, const FTSENT *e, size_t root)
 {
     const int is_file = e->fts_info == FTS_F || e->fts_info == FTS_DEFAULT;
     if (!is_file && e->fts_info != FTS_DNR && e->fts_level)
-        return 0; /* it was removed meanwhile, or is a dangling link */
+        return 0; /* the entry was removed meanwhile, or is a dangling link */
     if (is_file ? e->fts_name[0] == '.' : !w->unreadable)
         return 0;
     const size_t length =

@@ -56,7 +56,7 @@ static int64_t modified_ns(const struct stat *file)
     return (int64_t)file->st_mtim.tv_sec * 1000000000 + file->st_mtim.tv_nsec;
 }
 
-/* Like stat(), for an input, which must be a regular file or a block device. MEDIA_INPUT. */
+/* Like stat(), for an input: a regular file or a block device. Errors: MEDIA_INPUT. */
 static int stat_input(const char *path, struct stat *file, MediaError *error)
 {
     if (stat(path, file) < 0)
@@ -64,7 +64,7 @@ static int stat_input(const char *path, struct stat *file, MediaError *error)
                           strerror(errno));
     return S_ISREG(file->st_mode) || S_ISBLK(file->st_mode)
                ? 0
-               : media_fail(error, MEDIA_INPUT, "%s is not a regular file, which a job needs",
+               : media_fail(error, MEDIA_INPUT, "%s is not a regular file, but a job needs one",
                             media_quote(path));
 }
 
@@ -315,8 +315,8 @@ static int open_folder(const char *folder, MediaError *error)
     return refuse_folder(folder, "it belongs to another user", error);
 }
 
-/* Checks that the plan is in the folder named after its output, so that it cannot make lumeq write
- * other files. Sets plan->folder to that name, because a folder named "." cannot be removed. */
+/* Checks that the plan is in the folder named after its output, so that an edited plan cannot make
+ * lumeq write other files. Sets plan->folder to that name, because "." cannot be removed. */
 static int check_place(JobPlan *plan, const char *path, MediaError *error)
 {
     struct stat here, named;
@@ -398,7 +398,6 @@ int job_folder_make(const char *folder, MediaError *error)
 #define HEX "[0-9a-f]"
 #define MARK HEX HEX HEX HEX HEX HEX HEX HEX
 
-/* Matches the names of a job's files. */
 #define NAMES "@(plan|joining|@(curves|part|measured)-" PART "|rows-" PART ".@(csv|jsonl))"
 
 static void remove_one(int fd, const char *name)

@@ -54,7 +54,7 @@ int record_writer_add(RecordWriter *w, const Record *head, const void *bytes, si
         w->room = room;
     }
     Record *r = &w->records[w->end.count++];
-    memcpy(r, head, sizeof(*r)); /* padding is written to the file, too */
+    memcpy(r, head, sizeof(*r)); /* with the padding, because the file contains it */
     r->size = r->sum = 0;
     return record_writer_append(w, bytes, size, error);
 }
@@ -114,7 +114,7 @@ static int check_end(const RecordFile *f, const JobPlan *plan, RecordKind kind, 
                                           media_quote(f->path), end->part, part);
 }
 
-/* `bytes` has room for the record. MEDIA_INPUT. */
+/* Reads a record into `bytes`, which has room for it. Errors: MEDIA_INPUT. */
 static int record_file_read(RecordFile *f, int64_t index, void *bytes, MediaError *error)
 {
     const Record *r = &f->records[index];
@@ -382,7 +382,7 @@ int part_curves_next(void *reader, MeasuredFrame *frame, LumeqCurve **curve, Med
 
 /* ---- encoded video ---- */
 
-/* The record: the packet's bytes; then each side data's type and size (uint32_t) and content. */
+/* A record has the packet's bytes, then each side data: type, size (both uint32_t) and content. */
 int packet_write(RecordWriter *w, const AVPacket *packet, MediaError *error)
 {
     Record head;

@@ -14,7 +14,7 @@
 #define COUNT(array) ((int)(sizeof(array) / sizeof((array)[0])))
 
 static FILE *page;         /* the page that is being written */
-static bool below_heading; /* here, groff would warn about a break */
+static bool below_heading; /* where groff would warn about a break */
 
 /* ---- roff ---- */
 
@@ -42,7 +42,6 @@ static void put_line(const char *text)
     below_heading = false;
 }
 
-/* Prints a macro with its argument. */
 static void put_macro(const char *macro, const char *text)
 {
     fprintf(page, ".%s ", macro);
@@ -77,7 +76,6 @@ static void put_paragraph(const char *text)
     put_line(text);
 }
 
-/* Prints a term and its indented explanation. */
 static void put_term(const char *term, const char *text)
 {
     fputs(".TP\n", page);
@@ -100,7 +98,7 @@ static const HelpPair files[] = {
     {"$XDG_CONFIG_HOME/lumeq/config", "Settings. XDG_CONFIG_HOME defaults to ~/.config."},
     {"OUTPUT.lumeq/", "Finished parts of --jobs or lumeq plan. Removed once OUTPUT is complete."},
     {"OUTPUT.sample.png", "The pictures of --sample."},
-    {"NAME.partial.EXT", "The finished part of OUTPUT, NAME.EXT, after an interrupted run."},
+    {"NAME.partial.EXT", "The finished part of the output NAME.EXT, after an interrupted run."},
     {0},
 };
 
@@ -108,7 +106,7 @@ static const HelpPair environment[] = {
     {"XDG_CONFIG_HOME, HOME", "Location of the settings."},
     {"NO_COLOR", "Turns off colours, except with --color always."},
     {"SLURM_ARRAY_TASK_ID, JOB_COMPLETION_INDEX, PARALLEL_SEQ",
-     "The number of the part for lumeq measure and lumeq segment without K."},
+     "The part's number for lumeq measure and lumeq segment, if K is not given."},
     {0},
 };
 
@@ -119,7 +117,7 @@ static const HelpPair examples[] = {
     {"lumeq in.mkv -o out.mkv --report out.html",
      "Write it, and a report with pictures of each shot."},
     {"lumeq in.mkv -o long.mkv --sample",
-     "Estimate its time and size, and draw before and after into long.mkv.sample.png."},
+     "Estimate its time and size, and save pictures, before and after, as long.mkv.sample.png."},
     {"lumeq in.mkv -o long.mkv --jobs auto --resume",
      "Write a long film in parts, and continue an interrupted run."},
     {"lumeq --doctor", "Show what this machine offers and lacks, and how to fix it."},
@@ -136,8 +134,8 @@ static void put_pairs(const char *heading, const HelpPair *pairs)
 static void put_profiles(void)
 {
     put_heading("Profiles");
-    put_paragraph(
-        "A profile sets several options for a kind of video; options given beside it override it.");
+    put_paragraph("A profile sets several options for a kind of video. Options given with it "
+                  "override its values.");
     for (int i = 0; i < profile_count; i++) {
         char settings[512] = "";
         size_t used = 0;
