@@ -215,7 +215,7 @@ static int field_height(int height, int fields, int field)
     return (height + fields - 1 - field) / fields;
 }
 
-/* Sets the ranges first, because sws_init_context() chooses the code path by them. */
+/* Opens a field's scaler. Sets the ranges before sws_init_context(), which depends on them. */
 static int open_sws(Converter *c, int field)
 {
     struct SwsContext *sws = sws_alloc_context();
@@ -361,7 +361,7 @@ int convert_frame(Converter *converter, const AVFrame *from, AVFrame *to)
         return ret;
     const AVPixFmtDescriptor *a = av_pix_fmt_desc_get(from->format);
     const AVPixFmtDescriptor *b = av_pix_fmt_desc_get(to->format);
-    /* Only the depth differs, from 8 bits to more. */
+    /* If only the depth differs, from 8 bits to more, swscale is not needed. */
     if (convert_is_direct(from->format) && convert_is_direct(to->format) && a->comp[0].depth == 8 &&
         b->comp[0].depth > 8 && is_deeper(b, a, b->comp[0].depth) && from->width == to->width &&
         from->height == to->height && convert_is_full(from) == convert_is_full(to)) {

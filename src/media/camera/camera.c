@@ -17,7 +17,7 @@
 #define TICK_MS 20 /* longest reaction time to a stop */
 
 #define FIRST_FRAME_US 5000000 /* time limit for the first frame: some cameras start slowly */
-#define STALL_US 2000000       /* for later frames: in the dark, some cameras send one per second */
+#define STALL_US 2000000       /* limit for later frames: in the dark, some cameras send 1 per s */
 
 /* Delay between attempts to reopen, doubled after each failure. */
 #define RETRY_US 500000
@@ -129,7 +129,7 @@ static bool is_same(const Camera *c)
     return is->width == c->setting.width && is->height == c->setting.height;
 }
 
-/* The camera counts as running again after its first packet. */
+/* Tries to reopen the camera, which counts as running only after its first packet. */
 static void reopen(Camera *c)
 {
     CameraDevice device;
@@ -267,7 +267,7 @@ int camera_read(Camera *c, AVPacket *packet)
 static int open_failed(const Camera *c, int ret, MediaError *error)
 {
     const CameraSetting *s = &c->setting;
-    char size[32] = ""; /* may be unknown */
+    char size[32] = ""; /* empty if unknown */
     if (ret != AVERROR(EINVAL))
         return camera_fail(error, s->path, s->name, AVUNERROR(ret));
     if (c->chosen.width)
@@ -377,7 +377,7 @@ static int open_best(Camera *c, const CameraOptions *options, CameraMode *modes,
     return fault;
 }
 
-/* Sets *error only if no mode works. */
+/* Finds and opens a camera. Sets *error only if that fails. */
 static int open_chosen(Camera *c, const CameraOptions *options, MediaError *error)
 {
     CameraDevice device;

@@ -137,7 +137,7 @@ static int find_kind(NodeKind wanted, CameraDevice *device, MediaError *first)
     return -1;
 }
 
-/* Prefers webcams: laptops have dozens of sensor devices before them. */
+/* Prefers webcams, because laptops may list dozens of sensor devices before them. */
 static int find_first(CameraDevice *device, MediaError *error)
 {
     MediaError first = {0};

@@ -1,5 +1,5 @@
-/* A virtual camera through v4l2loopback. write() behaves alike in all versions of the driver;
- * streaming from mapped buffers does not. */
+/* A virtual camera through v4l2loopback. Uses write(), which behaves alike in all versions of the
+ * driver, unlike streaming from mapped buffers. */
 #include "media/camera/camera_output_kind.h"
 
 #include <errno.h>
@@ -62,7 +62,7 @@ static int device_fail(const CameraDevice *device, int system_error, MediaError 
 }
 
 /* Opens a virtual camera. Returns a descriptor, MEDIA_OUTPUT, or MEDIA_USAGE if it does not exist
- * or is another device. A v4l2loopback that another program uses reports itself as a camera. */
+ * or is another device. A v4l2loopback that reports itself as a camera is in use. */
 static int open_device(const char *path, CameraDevice *device, MediaError *error)
 {
     *device = (CameraDevice){.name = ""};

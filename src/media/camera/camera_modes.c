@@ -15,7 +15,7 @@
 
 #define MAX_MODES 512 /* limit for drivers with endless lists */
 
-/* Formats that FFmpeg reads, and its names for them. */
+/* Formats that FFmpeg reads, and FFmpeg's names for them. */
 static const struct {
     uint32_t fourcc;
     const char *format;
@@ -257,7 +257,7 @@ static AVRational offered_rate(const CameraMode *mode, AVRational wanted)
     return (AVRational){0, 1};
 }
 
-/* Applies the options to a mode; returns 0 if it does not match. */
+/* Applies the options to a mode. Returns 0 if the mode does not match them. */
 static int fit(CameraChoice *choice, const CameraMode *mode, const CameraOptions *wanted)
 {
     *choice = (CameraChoice){.mode = mode, .rate = {0, 1}};

@@ -6,7 +6,7 @@
 #include "media/camera/camera_output_kind.h"
 #include "media/convert.h"
 
-/* Up to this many columns or rows are cropped. Other differences in size are scaled. */
+/* Up to this many surplus columns or rows are cropped. Any other difference in size is scaled. */
 #define MOST_CROPPED 3
 
 struct CameraOutput {
@@ -98,7 +98,6 @@ static int convert(CameraOutput *o, AVFrame *from, enum AVPixelFormat format, in
     return convert_frame(&o->converter, from, to);
 }
 
-/* Makes o->picture from o->last. */
 static int make_picture(CameraOutput *o, enum AVPixelFormat format, int width, int height)
 {
     AVFrame *from = av_frame_clone(o->last);

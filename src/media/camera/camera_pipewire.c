@@ -102,7 +102,7 @@ static int pipewire_open(void **self, const char *device, MediaError *error)
         return media_no_memory(error, MEDIA_OUTPUT);
     pw_init(NULL, NULL);
     if (!getenv("PIPEWIRE_DEBUG"))
-        pw_log_set_level(SPA_LOG_LEVEL_NONE); /* errors are returned */
+        pw_log_set_level(SPA_LOG_LEVEL_NONE); /* lumeq reports the errors */
     n->loop = pw_thread_loop_new("lumeq-camera", NULL);
     n->context = n->loop ? pw_context_new(pw_thread_loop_get_loop(n->loop), NULL, 0) : NULL;
     if (!n->context || pw_thread_loop_start(n->loop) < 0)
@@ -289,7 +289,7 @@ static int pipewire_set(void *self, const AVFrame *first, AVRational rate, const
         (first->colorspace == AVCOL_SPC_UNSPECIFIED && first->height >= CAMERA_OUTPUT_HD_LINES);
     n->rate = rate;
     pw_thread_loop_lock(n->loop);
-    const int ret = n->core ? open_stream(n) : 0; /* without PipeWire, pipewire_tend() opens it */
+    const int ret = n->core ? open_stream(n) : 0; /* else pipewire_tend() opens it later */
     pw_thread_loop_unlock(n->loop);
     return ret ? media_fail(error, MEDIA_OUTPUT, "PipeWire refuses the virtual camera: %s",
                             strerror(ret))
@@ -330,7 +330,7 @@ static void fill(Node *n, struct spa_buffer *buffer, const AVFrame *frame, int64
         (void)av_image_copy_to_buffer(data->data, size, (const uint8_t *const *)frame->data,
                                       frame->linesize, n->format->pixels, n->width, n->height, 1);
     }
-    /* Times must increase, but the next picture may have been captured before a repetition. */
+    /* Times must increase, but this picture may be from before the last repetition was sent. */
     n->time = FFMAX(time, n->time + 1);
     if (header)
         *header = (struct spa_meta_header){.pts = n->time * 1000, .seq = n->sequence++};

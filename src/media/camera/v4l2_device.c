@@ -27,7 +27,7 @@ struct V4l2Device {
     int fd;
     AVCodecParameters *par;
     AVRational rate;
-    size_t image_size; /* the driver's limit for a frame */
+    size_t image_size; /* the driver's maximum for a frame, in bytes */
     Buffer buffers[MOST_BUFFERS];
     unsigned count;
     /* For uncompressed pictures: */
@@ -219,7 +219,7 @@ static struct v4l2_buffer buffer_number(unsigned index)
         .index = index, .type = V4L2_BUF_TYPE_VIDEO_CAPTURE, .memory = V4L2_MEMORY_MMAP};
 }
 
-/* A buffer that the driver refuses stays unused; if the device failed, the next read reports it. */
+/* A buffer that the driver refuses stays unused. If the device failed, the next read fails. */
 static int queue(const V4l2Device *d, unsigned index)
 {
     struct v4l2_buffer number = buffer_number(index);
