@@ -126,8 +126,8 @@ static int take_lines(Lines *l, char *text)
     return 0;
 }
 
-/* Reads the lines twice, because other lines override the settings of the profile. A profile on the
- * command line replaces the file's. */
+/* Reads the lines twice: first to find the profile, then to override the profile's settings. A
+ * profile on the command line replaces the file's. */
 static int take_text(Lines *lines, char *text)
 {
     Options trial = *lines->options;

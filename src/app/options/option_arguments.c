@@ -42,7 +42,7 @@ static void print_choice(char *text, size_t size, const char *choices, int index
 
 const char *option_value_text(const Option *option, const void *field, char *text, size_t size)
 {
-    const int number = *(const int *)field; /* for types that begin with an int */
+    const int number = *(const int *)field; /* if the field begins with an int */
     const double real = option_size(option) == sizeof(double) ? *(const double *)field : 0;
     const LumeqRect *part = field;
     const OptionsTiles *pair = field;

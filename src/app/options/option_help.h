@@ -10,7 +10,7 @@ typedef struct HelpPair {
     const char *left, *text;
 } HelpPair;
 
-/* Commands with their meaning, and topics with their text. Each ends with a row without `left`. */
+/* Commands with their meaning; topics with their text. Both lists end with a row of zeros. */
 extern const HelpPair option_usage[], option_topics[];
 extern const char option_summary[];
 

@@ -27,8 +27,8 @@ typedef struct OptionNames {
 
 /*
  * In this file, given[i] is 1 if option_table[i] is on the command line. Options without effect on
- * the run are refused only there, because a settings file may be for other runs. Unless noted,
- * functions that return int return 0, or -1 with one sentence in `refusal`.
+ * the run are refused only on the command line, because a settings file may be for other runs.
+ * Unless noted, functions that return int return 0, or -1 with one sentence in `refusal`.
  */
 
 #define V4L2_MAJOR 81       /* device number of Video4Linux */
@@ -299,7 +299,7 @@ static int check_inputs(const Options *options, const unsigned char *given,
 /* ---- a film in parts; --sample; --lookahead; --stats and --report ---- */
 
 /* Refuses inputs that cannot be opened several times and read from any place. Refuses devices only
- * for --sample, because the steps of a job do so when they open the input. */
+ * for --sample, because the steps of a job refuse devices themselves. */
 static int check_film(const Options *o, const char *option, const Refusal *refusal)
 {
     struct stat file;
@@ -563,7 +563,7 @@ static int parse(Parser *p, int argc, char **argv)
     if (take_arguments(p, argc, argv) < 0)
         return -1;
     if (options->input && options->output && !options_many(options) &&
-        stat(options->output, &there) == 0 && S_ISDIR(there.st_mode)) { /* like cp */
+        stat(options->output, &there) == 0 && S_ISDIR(there.st_mode)) { /* as if it ended in / */
         options->output = p->output_folder = text_print("%s/", options->output);
         if (!options->output)
             return refuse(&p->refusal, "out of memory");

@@ -40,7 +40,7 @@ const Option option_table[] = {
      "split output into pieces of this length; OUTPUT has to contain the time, as in "
      "cam-%Y%m%d-%H%M%S.mkv"},
     {"keep", 0, OPTION_BYTES, ONCE | UNPLANNED, FIELD(keep), 1e6, 1e15, "N[M|G|T]",
-     "with --segment-time: delete the oldest pieces of OUTPUT when all pieces exceed this many "
+     "with --segment-time: delete the oldest pieces of OUTPUT when all together exceed this many "
      "bytes; counts only pieces recorded with --keep [keep all]"},
     {"sample", 0, OPTION_MAY_INTEGER, ONCE | UNPLANNED, FIELD(sample), 1, OPTIONS_SAMPLE_MAX, "N",
      "try N pieces of 6 s, estimate time and size of the whole run, and draw before and after into "
@@ -96,7 +96,7 @@ const Option option_table[] = {
     {"range", 0, OPTION_CHOICE, 0, FIELD(range), 0, 0, "auto|limited|full",
      "override the luma range of the stream [auto]"},
     {"code-range", 0, OPTION_CHOICE, 0, FIELD(code_range), 0, 0, "auto|used|full",
-     "stretch gray video deeper than 8 bits first; auto: if it uses few codes, as thermal "
+     "first stretch gray video of more than 8 bits; auto: if it uses few codes, as thermal "
      "cameras do; used: always; full: never [auto]"},
     {"deinterlace", 0, OPTION_CHOICE, 0, FIELD(deinterlace), 0, 0, "auto|on|off",
      "turn fields into whole frames; auto: frames marked as interlaced, in the window only; on: "
@@ -256,7 +256,7 @@ const Option option_table[] = {
      "refuse larger frames [67108864 = 8192x8192]"},
     {"sandbox", 0, OPTION_CHOICE, MACHINE, FIELD(sandbox), 0, 0, "auto|on|off",
      "for runs without a window: give up the rights to other files, programs and sockets before "
-     "the input is opened; auto: as far as the kernel supports it; on: fail if it does not [auto]"},
+     "the input is opened; auto: as far as the kernel can; on: fail if the kernel cannot [auto]"},
 
     HEADING("Settings and messages"),
     {"config", 0, OPTION_TEXT, ONCE | UNPLANNED, FIELD(config), 0, 0, "FILE",
@@ -340,8 +340,8 @@ static int min(int a, int b)
     return a < b ? a : b;
 }
 
-/* Optimal string alignment distance, ignoring case: letters to insert, remove, replace or swap with
- * their neighbour. Both names have at most LONGEST letters. */
+/* Optimal string alignment distance, ignoring case: number of letters to insert, remove, replace or
+ * swap with their neighbour. Both names have at most LONGEST letters. */
 static int edit_distance(const char *a, size_t na, const char *b, size_t nb)
 {
     int rows[3][LONGEST + 1];
