@@ -99,8 +99,8 @@ static void probe_versions(Section *s)
         own / 1000 % 1000, own % 1000, lumeq_build_info(), media_ffmpeg_version(), sdl, ass);
 }
 
-/* Finds the first line that begins with `key`. `value` gets the rest of it, after blanks and a
- * colon, or "" if there is no such line. */
+/* Finds the first line that begins with `key`. `value` gets the line's rest, after blanks and a
+ * colon; "" if no line begins with `key`. */
 static void read_value(const char *path, const char *key, char *value, size_t size)
 {
     char line[8192];
@@ -116,8 +116,8 @@ static void read_value(const char *path, const char *key, char *value, size_t si
         fclose(file);
 }
 
-/* Opens an equalizer, and equalizes a test picture if it runs on the CPU. Returns 0, or an
- * error; `text` says where it runs, or why it does not. */
+/* Opens an equalizer and, on the CPU, equalizes a test picture. Returns 0 or an error. `text` gets
+ * the place where the equalizer runs, or the error's reason. */
 static int try_equalizer(const LumeqConfig *config, char *text, size_t size)
 {
     static uint8_t in[64 * 64], out[64 * 64];
@@ -219,7 +219,7 @@ static bool is_denied(const char *node)
     return denied;
 }
 
-/* `why`: the library's reason. */
+/* Finds out why no GPU is usable. `why`: the library's reason. */
 static void put_no_gpu(Section *s, const char *why)
 {
     const char *hint = "update the driver, or restart the machine; nvidia-smi shows if it works";
@@ -553,7 +553,7 @@ static void run_probes(Section sections[PROBES])
         const int left = (int)((end_us - run_now_us()) * 1e-3);
         const int ended = process_read_all(&processes[i], &found, sizeof(found), &size, left);
         const int status = process_wait(&processes[i], KILL_WAIT_MS);
-        if (ended && status <= 0 && size == sizeof(found)) /* status -1: SIGCHLD is ignored */
+        if (ended && status <= 0 && size == sizeof(found)) /* -1 if SIGCHLD is ignored */
             *s = found;
         else if (!ended)
             put(s, BROKEN, "hangs", probe->hint, "no answer within %g s: a driver hangs", seconds);
