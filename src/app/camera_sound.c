@@ -21,7 +21,7 @@ struct CameraSound {
     int begun;
     atomic_int lost;   /* true after the microphone's loss was reported */
     int64_t until;     /* the sound is written up to here; microseconds of clock_now() */
-    int64_t frame_end; /* end of the sink's last frame, in the source's time */
+    int64_t frame_end; /* end of the last written frame, in the source's time */
 };
 
 int camera_sound_open(CameraSound **sound, const Options *o, const Writer *writer,

@@ -42,7 +42,7 @@ static void complete_value(const char *choices)
     }
 }
 
-/* Prints the name at the start of a line from codec_list.h. */
+/* Prints the name at the start of a line, if any. */
 static void print_name(const char *line)
 {
     if (islower((unsigned char)*line) || isdigit((unsigned char)*line))
@@ -80,7 +80,7 @@ void complete(int count, char **words)
     const char *word = count ? words[count - 1] : "";
     const char *option = count > 1 ? words[count - 2] : "";
     int equals = 0;
-    /* bash splits --mode=x into three words. */
+    /* bash splits --mode=x into three words; other shells do not. */
     if (strncmp(word, "--", 2) == 0 && strchr(word, '=')) {
         option = word;
         equals = 1;

@@ -16,7 +16,7 @@
 #define VISIBLE_CLEARED 0.1
 #define VISIBLE_NOISE 1.0 /* in 8-bit codes */
 
-/* Maximum number of kinds in a line. Each after the first needs MIN_PERCENT of the frames. */
+/* The text names up to MAX_KINDS kinds. All but the first need MIN_PERCENT of the frames. */
 #define MAX_KINDS 3
 #define MIN_PERCENT 5
 
@@ -120,7 +120,7 @@ Decision decision_find(const LumeqFrameStats *stats, const LumeqParams *params,
     return d;
 }
 
-/* Prints the option that decided, for DECISION_ORDERED. */
+/* For DECISION_ORDERED: prints the option that ordered the change. */
 static void name_option(const Decision *d, char *text, size_t size)
 {
     if (d->mode != LUMEQ_MODE_GLOBAL)
@@ -149,7 +149,7 @@ static const char *situation(const Decision *d)
     }
 }
 
-/* True if the change is not visible. d->change ignores tiles and removed haze. */
+/* True if the change is not visible. d->change is incomplete in modes clahe and haze. */
 static bool is_hardly_changed(const Decision *d)
 {
     const int tiles = d->mode == LUMEQ_MODE_CLAHE || d->mode == LUMEQ_MODE_HAZE;

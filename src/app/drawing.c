@@ -161,8 +161,8 @@ static int overlay_draw(FrameOverlay *o, AVFrame *frame, const LumeqFrameStats *
 
 /* ---- before and after ---- */
 
-/* Width of each edge of the line, as in view.c: one pixel, plus one for each EDGE_PART pixels of
- * the picture's shorter side. */
+/* Width of each edge of the dividing line, as in view.c: one pixel, plus one for each EDGE_PART
+ * pixels of the picture's shorter side. */
 #define EDGE_PART 1440
 #define LINE_BRIGHT 0xF0F0F0
 #define LINE_DARK 0x101010

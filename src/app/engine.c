@@ -115,7 +115,7 @@ int engine_open(Engine *engine, const Options *o, int all_planes, MediaError *er
         if (!engine->decodes)
             say(SAY_DETAILS, "decoding in software: %s", why);
     }
-    /* Only a GPU needs pinned memory, for its copies. */
+    /* Pinned memory (alloc_host) makes a GPU's copies fast; the CPU needs none. */
     const FrameAllocator allocator = {alloc_host, free_host, engine->context,
                                       all_planes || engine->decodes ||
                                           equalizer_writes_chroma(&params)};

@@ -57,7 +57,7 @@ typedef struct Run {
     Progress progress;
     Trial *trial; /* or NULL */
     RunFigures figures;
-    RunResult *many;  /* gets the summary of one of several files; or NULL */
+    RunResult *many;  /* if not NULL, gets the summary */
     int64_t lost;     /* frames lost with a GPU */
     Missed missed;    /* dropped by a camera */
     char damage[768]; /* known losses, or "" */
@@ -97,7 +97,7 @@ static int check_output(Run *run)
     return setup_create_writer(&run->writer, &run->writer_options, o, &run->error);
 }
 
-/* The endings of --stats and --report differ, so they cannot name the same file. */
+/* Only compares with the output, because --stats and --report have different endings. */
 static int open_reports(Run *run)
 {
     const Options *o = run->options;
@@ -130,7 +130,7 @@ static bool is_pipe_input(const Options *o)
            (S_ISFIFO(file.st_mode) || S_ISSOCK(file.st_mode));
 }
 
-/* Returns why there is no lookahead, or NULL. *impossible: --lookahead cannot force one. */
+/* Returns why there is no lookahead, or NULL. *impossible: --lookahead cannot change this. */
 static const char *why_no_lookahead(const Run *run, bool *impossible)
 {
     const Options *o = run->options;
@@ -313,7 +313,7 @@ static int keep_time(void *opaque, Frame *f)
     return 0;
 }
 
-/* Prints the counts of a long recording that are not 0, each followed by ", ". */
+/* Prints the nonzero counts of a long recording, each followed by ", ". */
 static const char *print_counts(const Run *run, char *text, size_t size)
 {
     const SegmentTotals segments = run->writer ? writer_segments(run->writer) : (SegmentTotals){0};
@@ -659,7 +659,7 @@ int headless_run(const Options *options, atomic_int *stop, RunResult *result)
     if (code != -MEDIA_LOST)
         return code;
     atomic_compare_exchange_strong(stop, &over, RUN_ON);
-    if (strcmp(options->input, "-") == 0) /* redirected from a file */
+    if (strcmp(options->input, "-") == 0) /* a file: read it again */
         (void)lseek(STDIN_FILENO, 0, SEEK_SET);
     return run_once(&again, stop, result, &again);
 }

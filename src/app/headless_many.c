@@ -457,7 +457,7 @@ static int check_output(Many *m, ListedFile *file, const struct stat *there,
             return media_fail(&m->error, MEDIA_USAGE, "the output %s is the input %s",
                               media_quote(file->output), media_quote(m->files[i].input));
     if (!S_ISREG(there->st_mode) || !own->st_ino)
-        return 0; /* processing the file will fail */
+        return 0; /* no file or no input: processing will fail */
     file->code = o->resume ? made_code(file->output, made_how(o, file->input), NULL) : -1;
     file->done = file->code >= 0;
     if (file->done || o->overwrite)

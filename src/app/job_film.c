@@ -36,7 +36,7 @@ static int check_arguments(int argc, char **argv, MediaError *error)
         name += strspn(name, "-");
         const size_t n = strcspn(name, "=");
         const Option *option = option_find(name, n);
-        i += option && !name[n] && !option_may_stand_alone(option); /* its value */
+        i += option && !name[n] && !option_may_stand_alone(option); /* skip its value */
         if (!option_arguments_may_differ(name, n))
             return media_fail(
                 error, MEDIA_USAGE,
@@ -95,7 +95,7 @@ void job_film_deepen(JobFilm *f)
     f->params = options_params(&f->options, f->input);
 }
 
-/* Planning measures the code range of deep gray video; other steps take it from the plan. */
+/* Planning measures the code range of gray video over 8 bits; other steps take it from the plan. */
 static int find_codes(JobFilm *f)
 {
     CodeRange *codes = &f->video.decoder.codes;
@@ -121,14 +121,14 @@ int job_film_open(JobFilm *f, int (*take)(void *opaque, const AVPacket *, MediaE
                   void *opaque)
 {
     const Options *o = &f->options;
-    f->options.hwdec = OPTIONS_HWDEC_NO; /* a GPU does not report damage to the plan */
+    f->options.hwdec = OPTIONS_HWDEC_NO; /* the plan notes damage, which a GPU does not report */
     const WriterOptions before = f->writer_options;
     f->writer_options = setup_writer(o, f->stop);
     f->writer_options.whole = before.whole;
     f->writer_options.whole_opaque = before.whole_opaque;
     f->writer_options.take_encoded = take;
     f->writer_options.take_opaque = opaque;
-    /* With `take`, no output is written, so only planning refuses an existing output. */
+    /* With `take`, no output is written. Only planning (no parts yet) refuses an existing one. */
     f->writer_options.overwrite |= take && f->plan.part_count;
     f->writer_options.video.closed = 1;
     f->writer_options.video.hint = sandbox_hint(o);

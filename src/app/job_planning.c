@@ -27,8 +27,8 @@
 
 #define MAX_DECODER_THREADS 16 /* MAX_AUTO_THREADS of FFmpeg */
 
-/* Number of frames to decode before a part. Filtering and deinterlacing its first frame need
- * previous frames. */
+/* Number of frames to decode before a part, because filtering and deinterlacing the part's first
+ * frame need previous frames. */
 #define LEAD 6
 
 #define USUAL_SECONDS 60.0 /* of a part */
@@ -69,7 +69,7 @@ static int begin_plan(JobFilm *f)
         option_arguments(o, text_list_add, &plan->arguments) < 0)
         return media_no_memory(&f->error, MEDIA_OUTPUT);
     /* Like x264, use 1.5 encoder threads per core, because the threads wait for each other. The
-     * number of decoder threads affects how damage is concealed, so it is that of a single run. */
+     * number of decoder threads affects how damage is concealed, so it is as without parts. */
     const int cores = process_cores(), share = cores / FFMAX(plan->jobs, 1);
     plan->encoder_threads = av_clip((3 * share + 1) / 2, 1, MAX_ENCODER_THREADS);
     plan->decoder_threads = cores < 2 ? 1 : FFMIN(cores + 1, MAX_DECODER_THREADS);
@@ -109,7 +109,7 @@ static const char *plan_difference(const JobPlan *there, const JobPlan *plan)
     return NULL;
 }
 
-/* Returns 1 if an existing plan became the film's, 0 without a plan or if -y replaces it. */
+/* Returns 1 if an existing plan is taken, 0 without a plan or if -y replaces it, or a fault. */
 static int take_existing_plan(JobFilm *f)
 {
     JobPlan there = {0};
@@ -366,8 +366,8 @@ static int survey(JobFilm *f, FilmMeasures in, FramesSeen *seen)
     return ret;
 }
 
-/* Decides --pix-fmt auto10 like headless.c. If the output is deeper, opens the encoder again,
- * because deeper frames may need another encoder. */
+/* Decides --pix-fmt auto10 like headless.c. If the output gets 10 bits, opens the encoder
+ * again, because 10 bits may need another one. */
 static int choose_depth(JobFilm *f, FilmMeasures in)
 {
     FramesSeen seen = {0};

@@ -51,7 +51,7 @@ typedef struct JobRun {
     TaskPool pool;
 } JobRun;
 
-/* Runs in a child process. If the parent used CUDA, its later children could not use it. */
+/* Runs in a child process, because CUDA fails in the children of a process that used it. */
 static int count_gpus(void *opaque, int pipe)
 {
     char why[128];
@@ -171,7 +171,6 @@ static void end_at_once(int number)
     _exit(EXIT_INTERRUPTED);
 }
 
-/* Runs in a child process. */
 static int run_step_of(void *run, int part, int slot, ProgressShare *share, TaskAnswer *answer)
 {
     const JobRun *r = run;
@@ -335,7 +334,7 @@ int job_run(const Options *options, atomic_int *stop)
             "%s is done: an earlier run has made it with these settings; to make it again, use -y "
             "without --resume",
             media_quote(output));
-        job_folder_clear(folder.text); /* in case that run was killed before it did this */
+        job_folder_clear(folder.text); /* in case that run was killed before */
         return r.code;
     }
     if (setup_check_parts(options, &f->error) < 0 || sandbox_say(options, &f->error) < 0) {

@@ -406,7 +406,7 @@ int job_step_join(JobFilm *f, int *code)
         *code = losses_say_damage(j.damage, j.incomplete ? f->writer : NULL);
         if (j.incomplete)
             *code = EXIT_OUTPUT;
-        if (!f->local) /* a local job clears its folder after writing the note for --resume */
+        if (!f->local) /* else job_run() clears the folder, later */
             job_folder_clear(f->plan.folder);
     }
     stats_close(&j.stats);

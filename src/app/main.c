@@ -73,7 +73,7 @@ static int print_formats(const char *camera)
     CameraDevice device, *devices = NULL;
     CameraMode *modes = NULL;
     if (!*camera && camera_list_devices(&devices, &error) <= 0)
-        return print_cameras(); /* prints a message */
+        return print_cameras(); /* prints why */
     camera_free(&devices);
     const int count = camera_list_modes(*camera ? camera : NULL, &device, &modes, &error);
     if (count < 0) {
@@ -171,7 +171,7 @@ static void hide_secrets(int argc, char **argv)
     }
 }
 
-/* Returns the first line of --password-file, which the caller frees, also after an error. */
+/* Returns the first line of --password-file. The caller frees it, even after an error. */
 static char *read_password(const char *path, MediaError *error)
 {
     char *line = NULL;
@@ -244,7 +244,7 @@ static int run(Options *options)
                            : headless_run(options, &stop, NULL);
 }
 
-/* If a thread is still opening a file, skips exit handlers, because they free what it uses. */
+/* If a thread is still opening a file, skips exit handlers, which free what the thread uses. */
 static int end_program(int code)
 {
     if (source_opening_is_abandoned()) {

@@ -134,7 +134,7 @@ static int take_file(void *opaque, const char *path, const char *below, const st
 }
 
 /* Adds a file, or the videos in a folder. Recognizes videos by name, because opening every file
- * would take long. Adds a folder without videos itself, because it may hold pictures. Returns -1 if
+ * would take long. Adds a folder that has no videos, because it may hold pictures. Returns -1 if
  * out of memory. */
 static int add_files(FileList *files, const Options *options, const char *path)
 {
@@ -339,7 +339,6 @@ static int end_rows(Play *p, int interrupted)
     return fault;
 }
 
-/* Exits at once, since SDL would wait for the lost display. */
 static void lose_display(void *opaque)
 {
     Play *p = opaque;
@@ -596,7 +595,7 @@ void play_close(Play **play)
         remembered_save(p->remembered, &p->settings);
     remembered_close(&p->remembered);
     window_writing_cancel(&p->writing);
-    virtual_camera_close(&p->virtual); /* after all threads that bring frames */
+    virtual_camera_close(&p->virtual); /* after all threads that send it frames */
     window_recording_close(&p->recording);
     stats_close(&p->rows);
     file_list_clear(&p->files);

@@ -113,7 +113,7 @@ static void describe_file(const Recorder *w, char *line, size_t size)
 }
 
 /* Waits until the file is complete, and frees the recorder, which may be NULL. `line` (or NULL)
- * gets a description of the file, or "". MEDIA_OUTPUT, MEDIA_USAGE. */
+ * gets a description of the file, or "". Errors: MEDIA_OUTPUT, MEDIA_USAGE. */
 static int close_recorder(Recorder **writer, char *line, size_t size, MediaError *error)
 {
     Recorder *w = *writer;
@@ -153,7 +153,7 @@ static WriterOptions writer_options(const Options *o, const char *path, int name
 }
 
 /* Checks the output and its encoder without touching a file. `named`: make a new file in the
- * current folder, named after the time, instead of OUTPUT. MEDIA_USAGE, MEDIA_OUTPUT. */
+ * current folder, named after the time, instead of OUTPUT. Errors: MEDIA_USAGE, MEDIA_OUTPUT. */
 static int create_recorder(Recorder **writer, const Options *options, int named,
                            const atomic_int *stop, MediaError *error)
 {
@@ -179,7 +179,7 @@ static int create_recorder(Recorder **writer, const Options *options, int named,
     w->path = named ? w->name : options->output;
     w->writer_options = writer_options(options, w->path, named, stop);
     if (is_auto10(options))
-        say(SAY_DETAILS, "--pix-fmt auto10: recordings beside the window keep their depth");
+        say(SAY_DETAILS, "--pix-fmt auto10: recordings made in the window keep the video's depth");
     int ret = writer_create(&w->writer, &w->writer_options, NULL, error);
     if (ret >= 0)
         ret = camera_sound_open(&w->sound, options, w->writer, &w->writer_options.tracks, error);
@@ -286,7 +286,7 @@ static void *recorder_main(void *arg)
     return NULL;
 }
 
-/* Starts the thread. The source must outlive the recorder. MEDIA_USAGE, MEDIA_OUTPUT. */
+/* Starts the thread. The source must outlive the recorder. Errors: MEDIA_USAGE, MEDIA_OUTPUT. */
 static int start_recorder(Recorder *w, const Source *source, MediaError *error)
 {
     w->source = source;
@@ -376,7 +376,7 @@ int window_recording_start(WindowRecording *r, const Source *source, MediaError 
     return r->writer ? start_recorder(r->writer, source, error) : 0;
 }
 
-/* True if frames (or `packets`) are being recorded. Call with the lock held. */
+/* True if packets (or, without `packets`, frames) are being recorded. Call with the lock held. */
 static int takes(const WindowRecording *r, int packets)
 {
     return r->writer && !r->ending && !r->options->record_raw == !packets;

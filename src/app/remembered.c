@@ -26,8 +26,8 @@
 typedef struct Place {
     char *path;            /* owned */
     int64_t size, changed; /* size and modification time, to recognize the file */
-    int64_t position;      /* in microseconds, or -1 */
-    int new;               /* set by this process */
+    int64_t position;      /* in microseconds; -1: forget the file */
+    int new;               /* this process set the position */
 } Place;
 
 /* Contents of the state file. */

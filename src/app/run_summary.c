@@ -8,7 +8,7 @@
 #include "app/terminal.h"
 #include "run/run.h"
 
-/* A camera's frame that is older than this when it is written has waited for the encoder. */
+/* Age in microseconds. A camera frame that is older when written has waited for the encoder. */
 #define LATE_US 200000
 
 static int count_frame(void *self, Frame *f)
@@ -50,7 +50,7 @@ void figures_say_details(const RunFigures *r, int planned)
     const Pumping *p = &r->pumping;
     if (planned && p->count)
         say(r->params->deflicker > 0 ? SAY_NORMAL : SAY_DETAILS,
-            "brightness changed by %.3f codes per frame before and %.3f after (MABD, of 256 codes)",
+            "brightness changed by %.3f codes per frame, after equalizing by %.3f (MABD, of 256)",
             p->sum_in / (double)p->count, p->sum_out / (double)p->count);
     if (r->params->mode != LUMEQ_MODE_OFF)
         say(SAY_DETAILS, "contrast and grain of dark areas amplified at most %.1fx", r->noise_gain);
@@ -130,7 +130,7 @@ static void add_sound_loss(char *text, size_t size, const SoundLoss *loss)
                  length ? "; " : "the input is damaged: ", seconds < 0.1 ? 3 : 2, seconds);
     length = strlen(text);
     if (loss->errors)
-        snprintf(text + length, size - length, "%s%lld error%s in the sound that caused no gap",
+        snprintf(text + length, size - length, "%s%lld error%s in the sound, without a gap",
                  length ? "; " : "the input is damaged: ", (long long)loss->errors,
                  loss->errors == 1 ? "" : "s");
 }

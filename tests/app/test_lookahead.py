@@ -238,7 +238,7 @@ class Frames(Lookahead):
                              "--lookahead", "10", "--stats", rows)
             means = [row["mean_out"] for row in read_rows(rows)]
             changes.append(sum(abs(b - a) for a, b in zip(means, means[1:])) / (len(means) - 1))
-            said = re.search(r"brightness changed by ([\d.]+) codes per frame before and ([\d.]+) after", result.err)
+            said = re.search(r"brightness changed by ([\d.]+) codes per frame, after equalizing by ([\d.]+)", result.err)
             self.assertEqual(said is not None, amount != "0", str(result))
             if said:
                 self.assertAlmostEqual(float(said.group(2)), changes[-1], delta=0.01)
