@@ -334,7 +334,7 @@ int job_run(const Options *options, atomic_int *stop)
             "%s is done: an earlier run has made it with these settings; to make it again, use -y "
             "without --resume",
             media_quote(output));
-        job_folder_clear(folder.text); /* in case that run was killed before */
+        job_folder_clear(folder.text); /* a killed run may not have cleared it */
         return r.code;
     }
     if (setup_check_parts(options, &f->error) < 0 || sandbox_say(options, &f->error) < 0) {
