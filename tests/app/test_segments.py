@@ -69,7 +69,7 @@ class Segments(Case):
             with self.subTest(codec, ending=ending):
                 if not has_encoder(codec):
                     continue
-                more = ("--vopt", "bf=2") if name == "mpeg2video" else ()  # B-frames, whose times AVI cannot store
+                more = ("--vopt", "bf=2") if name == "mpeg2video" else ()  # B-frames; AVI cannot store their times
                 more += ("--vopt", "cpu-used=8") if name == "vp9" else ()
                 more += ("--acodec", "ac3") if ending == "avi" else ()  # ffmpeg itself fails to write some AAC into AVI
                 more += ("--preset", "ultrafast") if codec.startswith("libx") else ()
@@ -146,7 +146,7 @@ class Segments(Case):
                        "--vcodec", "ffv1", *more).err
 
     def test_only_own_segments_are_deleted(self):
-        """--keep deletes only files that lumeq's recordings wrote, never others with such names."""
+        """--keep deletes only files that lumeq's recordings wrote, never other files with such names."""
         others = ["cam-20200101-000000.mkv", "cam-20200101-000000-2.mkv", "cam-20200101-000000.mp4", "film.mkv"]
         for i, name in enumerate(others):
             self.write(name, bytes(1100000))

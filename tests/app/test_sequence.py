@@ -19,7 +19,7 @@ class Sequence(Case):
         return [self.gray(self.path(name))[0] for name in names]
 
     def test_reads_a_pattern(self):
-        """A pattern may begin with any number. All pictures become frames, at their times."""
+        """A pattern may begin with any number. Each picture becomes a frame at its time."""
         source = self.pictures()
         output = self.lossless(source, "--sequence", "--mode", "off")
         self.assertEqual(self.gray(output), self.each(*("in/f%04d.png" % i for i in range(7, 19))))
@@ -45,7 +45,7 @@ class Sequence(Case):
         self.assertIn("12 frames", result.err)
         self.assertIn("lookahead: curves see up to 10 s", result.err)
 
-    def test_plain_name_without_it(self):
+    def test_plain_name(self):
         """A name is a pattern only with --sequence."""
         self.refused(lumeq(self.pictures(), "--null"), INPUT, "No such file", "--sequence")
         shutil.copy(self.path("in/f0007.png"), self.path("f%04d.png"))
@@ -80,7 +80,7 @@ class Sequence(Case):
         self.assertGreaterEqual(len(frame_times(self.path("o.mkv"))), 11)
 
     def test_writes(self):
-        """Written pictures are numbered from 1, each frame once, and no other file is left."""
+        """Each frame is written once, the numbers begin at 1, and no other file is left."""
         source = clip("gray.mkv", *FFV1, size="64x48", seconds=0.48, filters="format=gray")
         self.ok(source, "-o", self.path("out%03d.png"), "--sequence", "--mode", "off")
         names = ["out%03d.png" % i for i in range(1, 13)]
@@ -88,7 +88,7 @@ class Sequence(Case):
         self.assertEqual(self.each(*names), self.gray(source))
 
     def test_existing_pictures_are_kept(self):
-        """Without -y no picture is replaced, and an input never is."""
+        """Existing pictures are replaced only with -y. An input is never replaced."""
         source = self.pictures()
         self.write("out5.png", b"mine")
         self.refused(lumeq(source, "--sequence", "-o", self.path("out%d.png")), USAGE, "out5.png", "-y")
@@ -117,7 +117,7 @@ class Sequence(Case):
         unfinished = re.compile(r"\.out%03d\.png\.lumeq-[0-9a-f]{8}\.part")
         for _ in range(1000):  # between two pictures there is no unfinished file
             process.send_signal(signal.SIGSTOP)
-            # An empty file may not be locked yet. If it is removed, its writer uses another name.
+            # An empty file may not be locked yet, so the next run may remove it.
             left = [name for name in self.files() if unfinished.fullmatch(name) and os.path.getsize(self.path(name))]
             if left:
                 break
@@ -131,7 +131,7 @@ class Sequence(Case):
         os.symlink(self.write("precious", b"mine"), self.path(foreign[-1]))
         again = lambda: self.ok(simple(), "-o", pattern, "--sequence", "--frames", "1", "-y")
         again()
-        self.assertTrue(set(left + foreign) <= set(self.files()), "a file was removed while it is written")
+        self.assertTrue(set(left + foreign) <= set(self.files()), "a file was removed while it was written")
         process.kill()
         process.wait()
         again()

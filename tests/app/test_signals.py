@@ -1,4 +1,4 @@
-"""SIGINT and SIGTERM end a run at once, and the finished part is kept under another name."""
+"""SIGINT and SIGTERM end a run at once, and the finished part of the output is kept under another name."""
 
 from common import *
 
@@ -100,7 +100,7 @@ class Signals(Case):
         self.assertEqual(self.files(), ["out.mkv", "out.partial.mkv"])
 
     def family(self, process):
-        """The states of a run and its children that have not ended; "T" means stopped."""
+        """The states of a run and its children, without ended processes; "T" means stopped."""
         states = {}
         for pid in [process.pid] + [int(p) for p in subprocess.run(
                 ["ps", "--ppid", str(process.pid), "-o", "pid="], stdout=subprocess.PIPE).stdout.split()]:
@@ -132,7 +132,7 @@ class Signals(Case):
                 self.ends(process, INTERRUPTED)
 
     def test_two_at_the_same_time(self):
-        """Two signals at once, as from a closing terminal, count as one, and the part is kept."""
+        """Two signals at once count as one, so the part is kept."""
         process = self.started()
         process.send_signal(signal.SIGSTOP)
         process.send_signal(SIGINT)
@@ -214,7 +214,7 @@ class Signals(Case):
         self.soon(took, 0.5)
 
     def test_stats_are_kept(self):
-        """The message names the part's statistics. Existing statistics are kept, so the same command may run again."""
+        """The message names the part's statistics. Existing statistics are kept."""
         for old in (None, b"precious"):
             with self.subTest(old):
                 if old:
@@ -240,12 +240,12 @@ class Signals(Case):
         self.assertEqual(self.files(), ["s.partial.jsonl"])
 
     def hung(self, number, *args, program=LUMEQ, **faults):
-        """Starts a run in its own folder. Returns the run, the folder, and the file that is created when it hangs."""
+        """Starts a run in its own folder. Returns the run, the folder, and the file that is created when the run hangs."""
         folder, hung = self.path("w%d" % number), self.path("w%d/hung" % number)
         os.mkdir(folder)
         env = dict(environment(), LD_PRELOAD=FAULTS, FAULT_HUNG=hung, **faults)
         env["ASAN_OPTIONS"] += ":verify_asan_link_order=0:detect_leaks=0"
-        env["TSAN_OPTIONS"] += ":report_thread_leaks=0"  # the hung threads
+        env["TSAN_OPTIONS"] += ":report_thread_leaks=0"  # hung threads stay
         process = subprocess.Popen([program, *args], cwd=folder, env=env, stdin=subprocess.DEVNULL,
                                    stderr=subprocess.PIPE)
         self.addCleanup(process.kill)
@@ -253,8 +253,8 @@ class Signals(Case):
 
     @unittest.skipIf(not FAULTS or not FAKE_GPU, "FAULTS_LIBRARY or FAKE_GPU_PROGRAM is not set")
     def test_hung_runs_end(self):
-        """A run whose encoder, decoder or GPU hangs ends five seconds after a signal, with its processes. Unfinished
-        files are removed, and existing ones stay."""
+        """If an encoder, a decoder or the GPU hangs, the run and its child processes end five seconds after a signal.
+        Unfinished files are removed, and existing files stay."""
         packet, frame = "avcodec_receive_packet:%d", "avcodec_receive_frame:%d"
         film, one = repeated("film.mkv", 10, *X264, size="64x48", rate=60), ("--two-pass", "off")
         runs = [self.hung(0, film, "-o", "out.mkv", *one, FAULT_HANG=packet % 20),
@@ -265,14 +265,14 @@ class Signals(Case):
         for process, folder, hung in runs:
             self.assertTrue(wait_for(lambda: os.path.exists(hung)))
             self.write(os.path.join(folder, "other.mkv"), b"precious")
-        time.sleep(1)  # until the second of two processes hangs as well
+        time.sleep(1)  # until both processes of --jobs 2 hang
         for process, folder, _ in runs:
             process.send_signal(SIGTERM)
         for process, folder, _ in runs:
             with self.subTest(os.path.basename(folder)):
                 result = self.ends(process, INTERRUPTED)
                 self.assertIn("interrupted", result.err)
-                if not folder.endswith("3"):  # in a job the parts' processes hang, not the one that prints messages
+                if not folder.endswith("3"):  # in w3 the parts' processes hang, not the one that prints messages
                     self.assertIn("stuck for 5 s", result.err)
                 self.assertFalse([f for f in self.files(folder) if f.endswith(".part")], str(result))
                 self.assertFalse(os.path.exists(os.path.join(folder, "out.mkv")))

@@ -3,7 +3,7 @@
 from common import *
 
 QUICK = ("--preset", "ultrafast")
-WRAP = (1 << 33) / 90000  # of a transport stream's clock, in seconds
+WRAP = (1 << 33) / 90000  # seconds until a transport stream's clock wraps
 
 SUBTITLE = (b"1\n00:00:00,400 --> 00:00:00,600\nHello\n", b";FFMETADATA1\n"
             b"[CHAPTER]\nTIMEBASE=1/1000\nSTART=19977\nEND=20700\ntitle=One\n")
@@ -20,7 +20,7 @@ def late(name, by, *output, apart=0.3):
 
 
 def wrapping(name, step, count):
-    """A clip of `count` frames about `step` seconds apart, so that the clock wraps between them."""
+    """A clip of `count` frames about `step` seconds apart, so that the clock wraps within the clip."""
     path = Store.path(name)
     if not os.path.exists(path):
         ffmpeg("-f", "lavfi", "-i", "testsrc2=size=64x64:rate=25:duration=%g" % (count / 25), "-vf",
@@ -149,7 +149,7 @@ class BeginsAtZero(Case):
             self.near([t + begin(source) for t in moved[0]], there[0], 0.002, name)
 
     def test_subtitles_before_the_first_picture(self):
-        """Subtitles before the first picture do not shift the output. Subtitles that last longer are shown from 0 on."""
+        """Subtitles before the first picture do not shift the output. A subtitle that lasts into the video begins at 0."""
         text = self.write("s.srt", b"".join(b"%d\n00:00:%s --> 00:00:%s\nLine %d\n\n" % (i, start, end, i)
             for i, (start, end) in enumerate(((b"00,100", b"00,900"), (b"01,000", b"19,900"),
                                               (b"19,500", b"20,500"), (b"20,600", b"20,900")))))
@@ -172,11 +172,11 @@ class BeginsAtZero(Case):
                          if p["codec_type"] == "subtitle" and int(p["size"]) > 2]
                 first = begin(source)
                 for got, wanted in zip(shown, ((0, 20.5 - first), (20.6 - first, 0.3))):
-                    self.near([float(t) for t in got], wanted, 0.009, name)  # Opus' priming samples
+                    self.near([float(t) for t in got], wanted, 0.009, name)  # allows for Opus' priming samples
                 self.assertEqual(len(shown), 2)
 
     def test_subtitle_reaching_into_the_part(self):
-        source, text = self.path("in.mkv"), self.write("s.srt", SUBTITLE[0])  # from 0.4 to 0.6
+        source, text = self.path("in.mkv"), self.write("s.srt", SUBTITLE[0])  # shown from 0.4 to 0.6 s
         ffmpeg("-i", simple(), "-i", text, "-map", 0, "-map", 1, "-c", "copy", "-c:s", "srt", source)
         for start, wanted in (("0.3", (0.1, 0.2)), ("0.52", (0, 0.08)), ("0.64", None)):
             self.assertNotIn("left out", self.ok(source, "-o", self.path("out.mkv"), "-y", *QUICK, "--ss", start).err)

@@ -53,7 +53,7 @@ def turn_plane(samples, width, height, turn):
 
 
 def colours(path, shown=False):
-    """Colours of the first frame's corners, from left to right, then down, as stored or as displayed."""
+    """Colours of the first frame's corners, row by row, as stored or as displayed."""
     auto = () if shown else ("-noautorotate",)
     data = ffmpeg(*auto, "-i", path, "-frames:v", 1, "-f", "image2pipe", "-c:v", "ppm", "-pix_fmt", "rgb24", "-")
     head, size, _, pixels = data.split(b"\n", 3)
@@ -178,7 +178,7 @@ class Turned(Case):
                 self.assertEqual(about["sample_aspect_ratio"], aspect)
 
     def test_the_container_comes_first(self):
-        """The container's pixel aspect ratio counts, as in players."""
+        """The container's pixel aspect ratio counts, not the codec's."""
         source = oblong(self.path("oblong.mp4"))
         self.assertEqual(video(self.converted(source, "out.y4m"))["sample_aspect_ratio"], "2:1")
         turned_by(source, TURNS[8])

@@ -62,7 +62,7 @@ class OutputCase(CameraCase):
         return found
 
     def numbers_given(self, mirrored=False):
-        """For each written picture, repeats included, the number that the camera has drawn into it."""
+        """The number that the camera has drawn into each written picture, repeats included."""
         code, width, height = self.format()
         size, step = int(width * height * BYTES[code]), 2 if code == "YUYV" else 1
         data, found = self.read("out"), []
@@ -75,7 +75,7 @@ class OutputCase(CameraCase):
         return found
 
     def in_order(self, mirrored=False):
-        """The numbers of the camera's frames, each once; checks their order."""
+        """The numbers of the camera's frames without repeats, after checking their order."""
         given = self.numbers_given(mirrored)
         self.assertEqual(given, sorted(given))
         return sorted(set(given))
@@ -339,7 +339,7 @@ class Window(OutputCase, WindowCase):
 
         def is_plain():
             given = self.numbers_given()[-5:]
-            return given == sorted(given) and given[-1] < 1 << 12  # in a mirrored number, the lowest bit is the highest
+            return given == sorted(given) and given[-1] < 1 << 12  # mirrored, small numbers become large
         self.assertTrue(wait_for(is_plain), "the pictures stay mirrored")
         self.key("q")
         self.finished(process)
@@ -348,7 +348,7 @@ class Window(OutputCase, WindowCase):
     def test_file(self):
         """The device gets the pictures that the window shows, in order."""
         make(self.path("in.nut"), "-c:v", "rawvideo", source="testsrc2=size=160x90:rate=10", seconds=2)
-        # A window drops late frames, so nothing may depend on earlier frames.
+        # A window drops late frames, so no picture may depend on earlier frames.
         exact = ("--smooth", "0", "--strength", "0.6", "--denoise", "off", "--dither", "off", "--bars", "ignore")
         self.finished(self.shows("in.nut", "--virtual-camera", "--keep-open", "no", *exact))
         self.ok(self.path("in.nut"), "-o", self.path("x.y4m"), "--two-pass", "off", "-q", *exact)

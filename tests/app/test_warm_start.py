@@ -39,7 +39,7 @@ class WarmStart(Case):
             self.assertEqual(self.read("out.y4m"), self.both(simple(), "-o", "-", "-q").stdout)
             self.assertEqual(warm.run([LUMEQ, "-", "--null"], environment(), stdin=f).returncode, DONE)
         self.assertEqual(self.both("-", "-o", "-", "-q", input=data).stdout, self.read("out.y4m"))
-        self.assertEqual(self.both("--version", input=10 * data).returncode, DONE)  # the program does not read it
+        self.assertEqual(self.both("--version", input=10 * data).returncode, DONE)  # it does not read its input
 
 
 class Shares(unittest.TestCase):

@@ -81,7 +81,7 @@ class Window(WindowCase):
             self.quits(process)
             refused = all(found[name] == errno.EPERM for name in needless)
             self.assertEqual(refused, option == "auto", {name: found[name] for name in needless})
-            self.assertEqual((found["exec"], found["socket-unix"]), (0, 0), "dialogs and sound need these")
+            self.assertEqual((found["exec"], found["socket-unix"]), (0, 0), "dialogs need exec, and sound needs a socket")
 
     def test_reference_is_written_as_shown(self):
         """All printed commands run. They omit settings that contradict --reference, and omit --reference while the
@@ -135,14 +135,14 @@ class Window(WindowCase):
         self.key("w")  # ignored while the first write goes on
         self.key("q")
         self.assertEqual(self.children(process), child)
-        # the warning lasts 3 seconds, which a slow machine may miss
+        # the key is repeated, as a slow machine may miss the 3 seconds of the warning
         self.assertTrue(wait_for(lambda: self.key("Escape") or process.poll() is not None), "the window stays open")
         result = self.ends(process)
         self.assertEqual(result.err, "lumeq: '%s' was not finished and is removed\n" % self.path("long-lumeq.mkv"))
         self.assertEqual(self.files(), ["long.mkv"])
         self.assertFalse(os.path.exists("/proc/%d" % child[0]), "the write goes on")
 
-    def test_a_signal_ends_both(self):
+    def test_a_signal_also_ends_the_write(self):
         process = self.writes_long()
         self.interrupt(process)
         self.assertEqual(self.files(), ["long.mkv"])
@@ -289,7 +289,7 @@ class Window(WindowCase):
                                                            "--stats", self.path("s.csv"))), ["--clip=5"])
         self.assertLess(float(read_rows(self.path("s.csv"))[0]["time"]), 10)  # the remembered position is 10 s
         self.assertEqual(self.lines()[1:3], ["clip 2.67", "volume 95"])
-        self.assertFalse([line for line in self.lines() if line.startswith("position ")])  # it ended at the start of the film
+        self.assertFalse([line for line in self.lines() if line.startswith("position ")])  # the run ended at the film's start
         self.assertEqual(self.leave_at(clip, "r"), [])  # reset settings are forgotten
         self.assertFalse([line for line in self.lines() if line.startswith("clip ")])
 

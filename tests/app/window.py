@@ -42,7 +42,7 @@ class Server:
         shutil.rmtree(self.folder, ignore_errors=True)
 
     def grab(self, rows):
-        """Rows of the screen as RGB bytes; the file is an XWD of 32 bits, blue first."""
+        """Rows of the screen as RGB bytes. The screen's file is an XWD of 32-bit pixels, blue first."""
         with open(os.path.join(self.folder, "Xvfb_screen0"), "rb") as f:
             header = struct.unpack(">25I", f.read(100))
             if header[4:6] != (WIDTH, HEIGHT) or header[7] or header[11] != 32:
