@@ -25,8 +25,8 @@ def run(command, *args, mask=None, **more):
 
 
 class Case(unittest.TestCase):
-    command = None  # of lumeq-bench
-    quick = ()      # options that make every run a short one
+    command = None  # the command of lumeq-bench
+    quick = ()      # options that make every run short
 
     def bench(self, *args, **more):
         return run(self.command, *args, *self.quick, **more)
@@ -49,7 +49,7 @@ class Case(unittest.TestCase):
             self.assertGreater(float(row[column]), 0, (column, row))
 
     def check_origin(self, row, *args):
-        """Checks that a row has the machine, date and command of a table's heading."""
+        """Checks that a row has a date, and the machine and command of a table's heading."""
         lines = self.run_bench(*args).stdout.splitlines()
         self.assertEqual(row["command"].split()[:2], lines[0].split()[:2])
         for arg in args:
@@ -58,7 +58,7 @@ class Case(unittest.TestCase):
         self.assertRegex(row["date"], r"^\d{4}-\d\d-\d\d$")
 
     def refused(self, *args, words):
-        """Checks that the command fails with one sentence on stderr that has the words, and no output."""
+        """Checks that the command fails without output, and with one sentence on stderr that has the words."""
         result = self.bench(*args)
         self.assertEqual(result.returncode, 1, args)
         self.assertEqual(result.stdout, "")

@@ -64,7 +64,7 @@ class Streams(common.Case):
 
 @unittest.skipUnless(os.environ.get("FAKE_GPU_BENCH"), "this build has no CUDA")
 class FakeGpu(unittest.TestCase):
-    """With a fake driver that has no room to decode. tests/gpu.sh plays streams on a real GPU."""
+    """The fake driver has no room to decode. tests/gpu.sh plays streams on a real GPU."""
 
     def rows(self, *args, **more):
         with tempfile.TemporaryDirectory() as folder:

@@ -9,7 +9,7 @@
 
 #define FRAMES 4
 
-/* Equalizes frames with different grain. Returns the statistics of the last. */
+/* Equalizes frames with different grain. Returns the last frame's statistics. */
 static LumeqFrameStats made_of(BenchContent content, int width, int height, int depth)
 {
     const LumeqConfig config = {.size = sizeof(config), .backend = LUMEQ_BACKEND_CPU, .threads = 1};
