@@ -31,7 +31,7 @@ typedef struct Mode {
 } Mode;
 
 typedef struct Buffer {
-    int64_t time; /* as the driver stamps it, microseconds */
+    int64_t time; /* the driver's timestamp, microseconds */
     unsigned number;
 } Buffer;
 
@@ -44,8 +44,8 @@ static struct {
     const Mode *mode;
     unsigned width, height, rate;
 
-    /* The stream, of the descriptor that asked for buffers. */
-    int owner; /* -1: none */
+    /* The stream. */
+    int owner; /* the descriptor that requested buffers; -1: none */
     int on;
     unsigned char *memory;
     size_t size; /* of a buffer */
@@ -53,7 +53,7 @@ static struct {
     Buffer done[BUFFERS];
     unsigned done_index[BUFFERS], done_count;
     int64_t next;    /* time of the next frame */
-    unsigned number; /* its number */
+    unsigned number; /* of the next frame */
 } cam = {.owner = -1};
 
 int fake_fail(int error)
@@ -118,7 +118,7 @@ static int64_t interval(void)
     return 1000000 / (int64_t)cam.rate;
 }
 
-/* True if the word applies to the frame: as "WORD" to every frame, as "WORD=N" to every Nth. */
+/* True if the word applies to the frame: "WORD" to every frame, "WORD=N" to every Nth frame. */
 static int concerns(const char *word, unsigned number)
 {
     char with_number[16];
@@ -158,7 +158,7 @@ static size_t image_size(void)
     return row ? raw_size(cam.mode->code, cam.height, row) : (size_t)cam.width * cam.height * 2;
 }
 
-/* Changes the samples of deep gray as the words say. */
+/* Applies the words few, low and wide to 16-bit samples. */
 static void change_samples(unsigned char *data)
 {
     const size_t count = image_size() / 2;
@@ -313,7 +313,7 @@ static int query_capabilities(struct v4l2_capability *has)
     return 0;
 }
 
-/* The number'th mode of a format, or the number'th format if `code` is 0. */
+/* Returns mode `number` of a format or, if `code` is 0, the first mode of format `number`. */
 static const Mode *find_mode(uint32_t code, unsigned number)
 {
     for (unsigned i = 0; i < cam.mode_count; i++) {
@@ -496,7 +496,7 @@ int fake_answer(int fd, unsigned long ask, void *argument)
     const uint32_t type = type_of((uint32_t)ask, argument);
     if (type && type != V4L2_BUF_TYPE_VIDEO_CAPTURE)
         return fake_fail(EINVAL);
-    /* A request has 32 bits; if a caller passes an int, its sign is extended. */
+    /* A request has 32 bits. The cast removes the sign extension of a caller's int. */
     switch ((uint32_t)ask) {
     case (uint32_t)VIDIOC_QUERYCAP: return query_capabilities(argument);
     case (uint32_t)VIDIOC_ENUM_FMT: return enum_format(argument);

@@ -15,7 +15,7 @@ static struct {
 
 /* ---- records ---- */
 
-/* Returns NULL without FAKE_OUTPUT_RECORD. */
+/* Returns NULL if FAKE_OUTPUT_RECORD is not set. */
 static FILE *open_beside(const char *end)
 {
     char path[4096];
@@ -89,7 +89,7 @@ static int has_code(const char *list, uint32_t code)
     return 0;
 }
 
-/* Refuses formats that the device does not take. Sets the size of out.size, if given. */
+/* Refuses formats that the device does not take. The word out.size replaces the size. */
 static int set_format(struct v4l2_format *format)
 {
     struct v4l2_pix_format *pix = &format->fmt.pix;

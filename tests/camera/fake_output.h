@@ -1,4 +1,4 @@
-/* The fake virtual camera; see fake_camera.c. Call with the camera's lock held. */
+/* The fake virtual camera; see fake_camera.c. Callers hold the camera's lock. */
 #ifndef LUMEQ_TESTS_FAKE_OUTPUT_H
 #define LUMEQ_TESTS_FAKE_OUTPUT_H
 

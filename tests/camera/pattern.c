@@ -6,8 +6,8 @@
 #include <libavcodec/avcodec.h>
 
 #define NUMBER_BITS 16
-#define NUMBER_PART 8 /* the number takes the upper eighth */
-#define QUALITY 4     /* of the JPEGs, as in -q:v */
+#define NUMBER_PART 8 /* the number fills the upper eighth of the picture */
+#define QUALITY 4     /* of JPEGs, as ffmpeg's -q:v */
 
 static unsigned char luma(unsigned x, unsigned y, unsigned width, unsigned height, unsigned number)
 {
@@ -16,7 +16,7 @@ static unsigned char luma(unsigned x, unsigned y, unsigned width, unsigned heigh
     return (unsigned char)(64 + (x / 8 + y / 8 + number) % 64 * 2);
 }
 
-/* Bits of a sample of gray; 0: another format. */
+/* Bits of a gray sample; 0: not gray. */
 static unsigned gray_depth(uint32_t code)
 {
     switch (code) {
@@ -55,7 +55,7 @@ static void draw_deep_gray(unsigned char *to, uint32_t code, unsigned width, uns
         }
 }
 
-/* Luma is every `step`th byte; bytes between are 128. */
+/* Writes luma to every `step`th byte, and 128 between. */
 static void draw_luma_rows(unsigned char *to, unsigned step, unsigned width, unsigned height,
                            unsigned stride, unsigned number)
 {
@@ -74,7 +74,7 @@ static void draw_luma_rows(unsigned char *to, unsigned step, unsigned width, uns
     }
 }
 
-/* Adjacent rows of chroma differ. */
+/* Draws chroma whose adjacent rows differ. */
 static void draw_chroma_rows(unsigned char *to, unsigned bytes, unsigned rows, unsigned stride)
 {
     for (unsigned y = 0; y < rows; y++)
