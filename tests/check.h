@@ -1,7 +1,7 @@
 /*
- * A small harness for tests in C: TEST(name) { ... } defines a test, CHECK() counts passes and
- * failures, TEST_MAIN runs the file's tests in order and returns 0 (no test failed), 1 (a test
- * failed, or no test has a given name) or CHECK_SKIPPED (every test was skipped).
+ * A small harness for tests in C: TEST(name) { ... } defines a test, and CHECK() counts passes and
+ * failures. TEST_MAIN runs the file's tests in order. It returns 0 if no test failed, 1 if a test
+ * failed or no test has the given name, or CHECK_SKIPPED if every test was skipped.
  *
  * Arguments of the program: names of tests to run (default: all), and --seed N to repeat a run
  * (default: $CHECK_SEED, else the time).
@@ -85,7 +85,7 @@ check_that(int ok, const char *file, int line, const char *condition, const char
 /* CHECK(condition, format, ...): returns 1 if the condition holds, else 0. */
 #define CHECK(condition, ...) check_that(!!(condition), __FILE__, __LINE__, #condition, __VA_ARGS__)
 
-/* Before a variable: calls free(&variable) when its block ends, also by return. */
+/* Before a variable: calls free(&variable) when the variable's block ends, also by return. */
 #define FREED_BY(free) __attribute__((cleanup(free)))
 
 /* Marks the running test as skipped; the test must then return. */
@@ -97,7 +97,7 @@ __attribute__((format(printf, 1, 2))) static inline void check_skip(const char *
     va_end(args);
 }
 
-/* Under a sanitizer or with $CHECK_SHORT, only one in check_share() of similar cases is run. */
+/* Under a sanitizer or with $CHECK_SHORT, only one of check_share() similar cases is run. */
 static inline int check_share(void)
 {
     return CHECK_SLOWER > 1 || getenv("CHECK_SHORT") ? 5 : 1;
@@ -228,7 +228,7 @@ static inline CheckRandom check_random(uint64_t number)
     return (CheckRandom){check_hash(check_state.seed, number), 0};
 }
 
-/* 0..below - 1 */
+/* A random number from 0 to below - 1. */
 static inline int check_below(CheckRandom *random, int below)
 {
     return (int)(check_hash(random->seed, random->index++) % (uint64_t)below);
@@ -252,7 +252,7 @@ static inline uint64_t check_fnv(uint64_t hash, const void *data, size_t size)
 typedef struct CheckRect {
     uint8_t *memory;
     size_t size;
-    uint8_t *pixels; /* first row: the last one in memory when the stride is negative */
+    uint8_t *pixels; /* the first row; last in memory if the stride is negative */
     ptrdiff_t stride;
     int width, height; /* bytes, rows */
 } CheckRect;

@@ -219,14 +219,13 @@ static inline int check_counts(const FrameStats *stats, const Counts *c, int dep
     for (int i = 0; i < bins; i++)
         counted += stats->hist_out[i];
     CHECK(counted == c->pixels, "the output's histogram counts %g pixels", counted);
-    CHECK(!memcmp(stats->hist_in, c->in, (size_t)bins * sizeof(c->in[0])),
-          "not the input's histogram");
+    CHECK(!memcmp(stats->hist_in, c->in, (size_t)bins * sizeof(c->in[0])), "hist_in is wrong");
     return CHECK(fabs(stats->values.mean_in - c->sum_in / c->pixels) <= half, "mean_in %g, not %g",
                  stats->values.mean_in, c->sum_in / c->pixels);
 }
 
-/* Compares statistics with the input and the output (NULL: measured only). Filtered outputs are not
- * checked, because they differ from the curve. */
+/* Compares statistics with the input and the output (NULL if only measured). Filtered outputs are
+ * not checked, because they differ from the curve. */
 static inline void check_stats_at(const FrameStats *stats, const CheckRect *in,
                                   const CheckRect *out, int depth, int shift, int dither)
 {
@@ -238,7 +237,7 @@ static inline void check_stats_at(const FrameStats *stats, const CheckRect *in,
           in->width, in->height, depth);
     if (!check_counts(stats, &c, depth) || fraction_of(depth))
         return;
-    CHECK(!memcmp(stats->hist_out, c.out, sizeof(c.out[0]) << depth), "not the output's histogram");
+    CHECK(!memcmp(stats->hist_out, c.out, sizeof(c.out[0]) << depth), "hist_out is wrong");
     CHECK(stats->values.mean_out == c.sum_out / c.pixels, "mean_out %g, not %g",
           stats->values.mean_out, c.sum_out / c.pixels);
 }
@@ -322,7 +321,7 @@ static inline void film_close(Film *f)
     check_rect_free(&f->out);
 }
 
-/* Pixel i, row by row. */
+/* Sets pixel i, counted row by row. */
 static inline void set_code(const Film *f, int i, int code)
 {
     const int sample = code << f->format.shift;

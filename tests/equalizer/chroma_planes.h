@@ -75,8 +75,8 @@ static inline void run_chroma(const LumeqKernels *kernels, const Planes *in, con
 
 /* The model: in double precision and codes of 8 bits. */
 
-/* The gain of chroma if luma goes from `in` to `out`, in codes above black: 3/4 of luma's gain or
- * 1/4 of its loss, at most 1.8. The effect fades in from 6 to 32 codes. */
+/* The gain of chroma if luma goes from `in` to `out`, in codes above black. Chroma gets 3/4 of
+ * luma's gain or 1/4 of luma's loss, at most 1.8. The effect fades in from code 6 to code 32. */
 static inline double model_gain(double in, double out)
 {
     if (in <= 6)

@@ -12,7 +12,7 @@ typedef enum Layout {
     LAYOUTS,
 } Layout;
 
-/* Each plane is exactly as large as its samples, so that the address sanitizer sees overruns. */
+/* Each plane is exactly as large as its samples, so that AddressSanitizer finds overruns. */
 static inline void *layout_plane(ptrdiff_t stride, int height)
 {
     void *memory = malloc((size_t)stride * (size_t)height);
@@ -91,7 +91,7 @@ CHECK_NOT_INSTRUMENTED static inline void layout_put(const LumeqImage *image, in
         at[1] = (uint8_t)(sample >> 8);
 }
 
-/* Counts samples whose codes differ, or that have bits below their code in `a`. */
+/* Counts samples whose codes differ, and samples of `a` with bits below the code. */
 CHECK_NOT_INSTRUMENTED static inline int layout_differences(const LumeqImage *a,
                                                             const LumeqImage *b)
 {

@@ -57,7 +57,7 @@ static inline void lift_nodes(uint32_t nodes[LIFT_CODES], int lift)
 }
 
 /* Fills all tables of the filter for a curve. `noise`: in 64ths of a code; `denoise`: the share of
- * the noise that is filtered, Q16. `noise` also selects an arbitrary share of voids. */
+ * the noise that is filtered, Q16. `noise` also selects the `voids` of lift_gain_rule(). */
 static inline void lift_fill(CurveTable *table, const uint32_t *nodes, int noise, uint32_t denoise,
                              int past)
 {

@@ -5,7 +5,7 @@
 
 #include "../check.h"
 
-/* The content of a picture; s is the seed, r a random number for each pixel. */
+/* The content of a picture; s is the seed. */
 typedef enum Picture {
     PICTURE_FLAT,      /* s & 255 */
     PICTURE_TWO_LEVEL, /* s >> 8 & 255 at about every eighth pixel, else s & 255 */
@@ -16,7 +16,7 @@ typedef enum Picture {
     PICTURE_EXTREMES,  /* 0 and 255 */
     PICTURE_NARROW,    /* 100..108 */
     PICTURE_DARK,      /* a bell around 35, 4..66 */
-    PICTURE_HALVES,    /* n pixels of 0 and of 1, 3n of 255, 2n of other codes: outputs end in .5 */
+    PICTURE_HALVES, /* n pixels of 0, n of 1, 3n of 255, 2n of each other code: outputs end in .5 */
     PICTURE_COUNT,
 } Picture;
 

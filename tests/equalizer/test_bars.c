@@ -7,7 +7,7 @@
 #define WIDTH 320
 #define HEIGHT 180
 #define FRAME 40000000 /* nanoseconds */
-#define LONG 160       /* frames until even a single bar is confirmed */
+#define LONG 160       /* frames after which even a single bar would be confirmed */
 #define HOLD 13        /* frames until new bars are confirmed, 0.5 s */
 /* Size of films of hundreds of frames, small because pictures are drawn pixel by pixel. */
 #define SMALL_WIDTH 256
@@ -30,14 +30,14 @@ static LumeqRect update(BarsState *state, const LumeqImage *image, int64_t step)
 }
 
 typedef enum Content {
-    LIT,      /* light and dark, all over */
+    LIT,      /* light and dark areas everywhere */
     BLACK,    /* nothing but noise */
     DARK,     /* black, with some dim spots in the middle */
     SKYLINE,  /* a night sky with stars above towers with windows */
     CREDITS,  /* lines of text that go up */
-    STARS,    /* on black, moving */
+    STARS,    /* moving stars on black */
     VIGNETTE, /* dark towards the edges */
-    LAMP,     /* in a black room */
+    LAMP,     /* a lamp in a black room */
     STREET,   /* rows of lamps above dim ground */
     SCREEN,   /* a screen with a dark application: bright text on black panes */
     HORIZON,  /* black above, abruptly lit below */
@@ -323,8 +323,8 @@ TEST(text_in_bars)
         Film f = with_bars(film(WIDTH, HEIGHT, LIT), 0, 0, 34, 34);
         f.bold = i & 1;
         f.logo = i >> 1 & 1;
-        if ((f.logo && first) || !check_drawn(i)) /* each bar has text or a logo */
-            continue;
+        if ((f.logo && first) || !check_drawn(i))
+            continue; /* skips first frames with a logo in one bar and text in the other */
         BarsState state = {0};
         for (int n = 0; n < 100; n++) {
             f.text = (first + n / 15) % 3;

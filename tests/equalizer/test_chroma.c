@@ -1,6 +1,6 @@
 /*
- * Chroma scaled by the gain of the luma under it: the kernels against plain loops from the
- * definition, for every depth, subsampling and layout, and whole pictures on every backend.
+ * Checks that chroma is scaled by the gain of the luma under it. Compares kernels with plain loops
+ * for every depth, subsampling and layout, and whole pictures with a model on every backend.
  */
 #include <math.h>
 
@@ -19,7 +19,7 @@ static void fill_any(const Planes *planes, int count, CheckRandom *random)
                 check_row(&planes->rect[i], y)[x] = (uint8_t)check_below(random, 256);
 }
 
-/* Dull luma; chroma of all codes. */
+/* Draws dull luma, and chroma of all codes. */
 static void fill_dull(const Planes *planes, ChromaShape shape, Format format, uint64_t seed)
 {
     const int size = format.depth > 8 ? 2 : 1, unit = 1 << (format.depth - 8);
@@ -131,7 +131,7 @@ static void check_planes(const char *name, const LumeqKernels *kernels, const Tr
               name, width, height, p->depth, i);
 }
 
-/* Random gains and luma. Luma may leave colours any room, or none. */
+/* Sets random gains and luma. Luma may leave colours any room, or none. */
 static void any_gains(CurveTable *table, CheckRandom *random)
 {
     static const int ends[] = {0, 1, 219 << 8, 255 << 8, 65535};
@@ -180,7 +180,7 @@ typedef struct Scaled {
     int wrong, moved;
 } Scaled;
 
-/* Compares a pixel with the model, for this gain and luma before and after. Skips gains near 1,
+/* Compares a pixel with the model. `from`, `to`: luma before and after. Skips gains near 1,
  * where rounding decides whether the limit applies. */
 static void check_pixel(Scaled *scaled, Pixel in, Pixel out, double gain, double from, double to,
                         const CurveParams *p)
@@ -312,7 +312,7 @@ static void strip_run(Strip *f, int64_t time)
         CHECK(check_rect_intact(&out[i]), "plane %d: writes outside", i);
 }
 
-/* The output of a luma cell by the reported curve, in codes of 8 bits above black. */
+/* The output of a luma cell on the reported curve, in codes of 8 bits above black. */
 static double reported_luma(const Strip *f, int cell, int black)
 {
     const int unit = 1 << (f->format.depth - 8), bin = cell * f->stats.values.bins / 256;
@@ -372,7 +372,7 @@ BACKEND_TEST(kept)
         const ChromaShape shape = {1 + n % 2, n % 3, n / 3 % 3};
         const LumeqParams *params = settings[n % 5];
         if (params->reference && n / 5)
-            continue; /* the reference takes 8 bits only */
+            continue; /* `reference` needs the first format, 8 bits */
         Strip *f =
             strip_open(id, params, shape, formats[n / 5], LUMEQ_RANGE_LIMITED, 96, 64, (uint64_t)n);
         strip_run(f, 0);
@@ -420,8 +420,8 @@ BACKEND_TEST(luma_is_bounded_by_chroma)
                 bounded += out != kept[y][x];
             }
         strip_close(f);
-        CHECK(!wrong, "case %d, depth %d: %d samples", n, p.depth, wrong);
-        CHECK(bounded > 200, "case %d, depth %d: only %d samples", n, p.depth, bounded);
+        CHECK(!wrong, "case %d, depth %d: %d samples are wrong", n, p.depth, wrong);
+        CHECK(bounded > 200, "case %d, depth %d: only %d samples are bounded", n, p.depth, bounded);
     }
 }
 

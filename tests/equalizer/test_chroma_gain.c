@@ -1,4 +1,4 @@
-/* The gain of chroma and its limit: computed by hand, and by a model in double precision. */
+/* Compares chroma's gain and limit with values by hand and with a model in double precision. */
 #include <math.h>
 
 #include "chroma_planes.h"
@@ -9,8 +9,8 @@ static CurveGain gain_of(int gain, int from, int to)
         .gain = (uint16_t)gain, .from = (uint16_t)from, .to = (uint16_t)to, .free = 0};
 }
 
-/* `in`, `out`: Cb and Cr before and as expected after, in 8-bit codes from gray. `from`, `to`: the
- * pixel's luma before and after, counted from black or, if negative, from white. */
+/* `in`, `out`: Cb and Cr of the input and expected output, in 8-bit codes from gray. `from`, `to`:
+ * the pixel's luma before and after, counted from black or, if negative, from white. */
 static const struct {
     int gain, from, to, in[2], out[2];
 } limits[] = {
@@ -23,8 +23,8 @@ static const struct {
     {6144, -80, -60, {32, -8}, {32, -8}},       /* the gain may be limited to 1 */
     {6144, -80, -30, {32, 8}, {28, 7}},         /* or to less, but at least 7/8 */
     {6144, -80, 255, {32, 8}, {28, 7}},         /* even if luma becomes white */
-    {6144, -30, -15, {32, 8}, {28, 7}},         /* already beyond white: as if just at it */
-    {6144, 30, 45, {-32, 8}, {-48, 12}},        /* already beyond black: as if just at it */
+    {6144, -30, -15, {32, 8}, {28, 7}},         /* already beyond white: counts as just at white */
+    {6144, 30, 45, {-32, 8}, {-48, 12}},        /* already beyond black: counts as just at black */
     {6144, 0, 0, {-32, 8}, {-48, 12}},          /* the same at black */
     {6144, 0, 0, {32, 8}, {48, 12}},            /* there is room to white */
     {6144, -80, 255, {0, 0}, {0, 0}},           /* gray stays gray */
@@ -150,8 +150,8 @@ TEST(luma_is_bounded)
                 last = out;
             }
         }
-    CHECK(!wrong, "%d are wrong", wrong);
-    CHECK(bounded > 100000, "only %d are bounded", bounded);
+    CHECK(!wrong, "%d luma values are wrong", wrong);
+    CHECK(bounded > 100000, "only %d luma values are bounded", bounded);
     CHECK(curve_bounded(110 << 8, 180 << 8, 60 << 8, range) == 30512, "a blue: %u",
           curve_bounded(110 << 8, 180 << 8, 60 << 8, range));
     CHECK(curve_bounded_code(126, 196, 188, 8, 16 << 8, range) == 135, "its code: %u",

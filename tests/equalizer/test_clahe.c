@@ -1,6 +1,6 @@
 /*
- * Mode CLAHE in C: OpenCV's arithmetic against its stored results, lumeq's own against examples
- * computed by hand, and properties of any picture.
+ * Checks mode CLAHE: `reference` against stored results of OpenCV, the smoothing of curves, and
+ * the samples of all kernels against tile_value().
  */
 #include <math.h>
 
@@ -168,7 +168,7 @@ static void check_case(CheckRandom *random, int number, const char *name,
     uint64_t counted = 0;
     for (int i = 0; i < TILE_CELLS; i++)
         counted += result.sums.hist_out[i];
-    CHECK(counted == (uint64_t)width * (uint64_t)height, "case %d: the sum of hist_out", number);
+    CHECK(counted == (uint64_t)width * (uint64_t)height, "case %d: wrong sum of hist_out", number);
     check_rect_free(&in);
     check_rect_free(&out);
 }

@@ -1,4 +1,4 @@
-/* Mode CLAHE in C against a model of it in float64. */
+/* Compares mode CLAHE in C with a model in double precision. */
 #include <math.h>
 
 #include "../clahe_frame.h"
@@ -89,7 +89,7 @@ static double model_sample(const TileGrid *grid, int x, int y, unsigned code)
                      part_x * model_at(at + below + right, code, fraction));
 }
 
-/* How far the samples are from the model's, in codes of 8 bits. */
+/* The largest difference between output and model, in 8-bit codes. */
 static double model_distance(const CheckRect *in, const CheckRect *out, const TileGrid *grid)
 {
     const CurveParams *p = &grid->curve;

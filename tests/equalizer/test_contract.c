@@ -1,6 +1,6 @@
 /*
- * The argument checks that the public header promises: invalid arguments return LUMEQ_ERR_ARGUMENT
- * with a message, and change nothing.
+ * Tests the argument checks that the public header promises: invalid arguments return
+ * LUMEQ_ERR_ARGUMENT with a message, and change nothing.
  */
 #include <float.h>
 #include <math.h>
@@ -191,7 +191,7 @@ TEST(null_is_ignored)
 #define FUTURE 512
 
 /* Calls `takes` with structs of wrong and of right sizes. `wide`: the offset of a member of 8
- * bytes; sizes that end inside it are wrong. */
+ * bytes; sizes that end inside this member are wrong. */
 static void try_sizes(const char *name, const void *of, size_t size, size_t wide,
                       int (*takes)(Bench *bench, void *from), Bench *b)
 {
@@ -325,7 +325,7 @@ BENCH_TEST(short_structs)
     params.size = offsetof(LumeqParams, clip);
     lumeq_params_default(&params);
     CHECK(params.strength == LUMEQ_STRENGTH_AUTO && params.size == offsetof(LumeqParams, clip),
-          "not filled");
+          "members within the size are not filled");
     for (size_t i = offsetof(LumeqParams, clip); i < sizeof(params); i++)
         CHECK(((uint8_t *)&params)[i] == 0xEE, "byte %zu is written", i);
     static const size_t wrong[] = {1, 7, offsetof(LumeqParams, clip) + 4, 65537, SIZE_MAX};
@@ -419,7 +419,7 @@ BENCH_TEST(params_out_of_range)
     LumeqParams p = b->params;
     p.mode = LUMEQ_MODE_STRETCH;
     p.reference = 1;
-    CHECK(take_params(b, &p) == LUMEQ_ERR_ARGUMENT, "a reference in mode stretch");
+    CHECK(take_params(b, &p) == LUMEQ_ERR_ARGUMENT, "accepts a reference in mode stretch");
     LumeqHistory *history = NULL;
     REFUSED(NULL, lumeq_history_create(&history, &b->params, -1));
     REFUSED(NULL, lumeq_history_create(&history, &b->params, INT64_MIN));
@@ -625,7 +625,7 @@ BENCH_TEST(frames_that_do_not_fit)
 }
 
 /* Processes a frame whose output lies `x`, `y` from its input, in a buffer of 3x3 frames. Bit 0 of
- * `turned`: the input is bottom up; bit 1: the output is. */
+ * `turned`: the input is bottom up; bit 1: the output is bottom up. */
 static int process_at(Bench *b, uint8_t *memory, int x, int y, int turned)
 {
     const ptrdiff_t pitch = 3 * WIDTH;
@@ -640,7 +640,7 @@ static int process_at(Bench *b, uint8_t *memory, int x, int y, int turned)
     return lumeq_process(b->eq, &frame, NULL);
 }
 
-/* An output may lie between the rows of the input, but not overlap it. */
+/* An output may lie between the rows of the input, but not overlap their samples. */
 BENCH_TEST(overlapping_output)
 {
     static const int xs[] = {-WIDTH, 1 - WIDTH, -1, 0, 1, WIDTH - 1, WIDTH},
@@ -745,7 +745,7 @@ static void *fail_elsewhere(void *arg)
     return arg;
 }
 
-/* Each thread and each equalizer has a text of its own. */
+/* Each thread and each equalizer has its own error message. */
 BENCH_TEST(last_error)
 {
     pthread_t thread;
@@ -771,7 +771,7 @@ BENCH_TEST(process)
           "the frame is changed");
     CHECK(lumeq_submit(b->eq, &frame) == 0, "%s", lumeq_last_error(b->eq));
     CHECK(lumeq_process(b->eq, &frame, NULL) == LUMEQ_ERR_AGAIN,
-          "accepted while another is in flight");
+          "accepts a frame while another is in flight");
     lumeq_flush(b->eq);
     CHECK(lumeq_receive(b->eq, NULL, NULL) == 0, "%s", lumeq_last_error(b->eq));
     LumeqFrameStats bad = {.size = 3};

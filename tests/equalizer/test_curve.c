@@ -1,6 +1,6 @@
 /*
- * lumeq's curve against a model in double precision, written from its definition: clip, target,
- * smoothing in time, scene cuts, strength and its adaptation, mode stretch.
+ * Compares lumeq's curve with a model in double precision, written from its definition: clip,
+ * target, smoothing in time, scene cuts, strength and its adaptation, mode stretch.
  */
 #include <math.h>
 
@@ -10,8 +10,8 @@
 #include "equalizer/rule/curve.h"
 
 /* Tolerances of the integer arithmetic, in codes. Without clip, a target is off by one in Q16.
- * Smoothing is off by half a Q16 unit / alpha times the distance from the target: 0.015 codes at an
- * alpha of 0.1 and a distance of 200 codes. */
+ * Smoothing is off by 2^-17 / alpha of the distance from the target. At an alpha of 0.1 and a
+ * distance of 200 codes, this is 0.015 codes. */
 #define TARGET_TOLERANCE 0.0001
 #define TOLERANCE 0.02
 #define CUT_TOLERANCE 0.06 /* where alpha depends on the picture */
@@ -35,12 +35,12 @@
 
 /* Epochs: shares of the picture */
 #define CHANGED 0.45
-#define CHANGED_CUT 0.42 /* of the histogram, in bins of 4 */
+#define CHANGED_CUT 0.42 /* of the histogram in bins of 4 codes */
 #define LEAST_LIT (1.0 / 3)
 #define WAIT 0.3  /* seconds */
 #define LEARN 0.2 /* seconds */
 
-#define LEFT_OUT 0.005 /* at each end, in mode stretch */
+#define LEFT_OUT 0.005 /* of the samples at each end, in mode stretch */
 
 #define MS INT64_C(1000000)
 
@@ -89,7 +89,7 @@ static void model_clip(double *hist, int black, int white, double clip)
 }
 
 /* Mode stretch: a straight line over the used codes, less LEFT_OUT at each end. A line steeper than
- * the limit is widened by whole codes. */
+ * the clip limit is widened by whole codes. */
 static void model_line(const double *cdf, int black, int white, double clip, double counted,
                        double *target)
 {
@@ -346,7 +346,7 @@ static void run_params(Run *run, const LumeqParams *params)
     set_params(run->eq, params);
 }
 
-/* Codes low..high, equally frequent if their number divides the picture. */
+/* Draws codes low..high, equally frequent if their number divides the number of samples. */
 static void fill_band(const CheckRect *rect, int low, int high)
 {
     int code = low;
@@ -426,7 +426,7 @@ BACKEND_TEST(targets)
     }
 }
 
-/* Tests the replacements of divisions near multiples of the divisor, where errors are likeliest. */
+/* Tests replaced divisions near multiples of the divisor, where errors are likeliest. */
 TEST(divisions_are_exact)
 {
     CheckRandom random = check_random(2);

@@ -1,4 +1,4 @@
-/* Samples deeper than 8 bits: the curve against a model in double precision, written from its
+/* Compares the curves of all sample formats with a model in double precision, written from their
  * definition. */
 #include <math.h>
 
@@ -36,7 +36,7 @@ static void deep_run(Film *f)
     check_stats_at(&f->stats, &f->in, &f->out, f->format.depth, f->format.shift, 0);
 }
 
-/* Fills with a bell around `middle`, `wide` at its foot; both are shares of the range. */
+/* Draws a bell-shaped distribution. `middle`, `wide` (its width): shares of the range. */
 static void fill_bell(const Film *f, double middle, double wide, uint64_t seed)
 {
     for (int i = 0; i < pixels_of(f); i++) {
@@ -73,7 +73,7 @@ static void model_clip(double *hist, int bins, int width, int black, int white, 
     }
 }
 
-/* T, in codes, at the first code of each bin. */
+/* The target T in codes, at the first code of each bin. */
 static void model_target(const Film *f, double clip, double *target)
 {
     static double hist[LUMEQ_MAX_BINS];
@@ -152,7 +152,7 @@ BACKEND_TEST(curves)
     }
 }
 
-/* Half of the pixels are at a quarter of the range, half at three quarters. */
+/* Half of the pixels have code 100 and half code 200, in 8-bit codes. */
 BACKEND_TEST(by_hand)
 {
     for (int format = 0; format < FORMATS; format++) {
@@ -236,7 +236,7 @@ BACKEND_TEST(output_histograms)
         }
         CHECK(
             !memcmp(expected, f.stats.hist_out, (size_t)f.stats.values.bins * sizeof(expected[0])),
-            "depth %d: not the output's histogram", f.format.depth);
+            "depth %d: hist_out differs from the output's histogram", f.format.depth);
         CHECK(fabs(mean - f.stats.values.mean_out) <= (codes - 1) / 2.0 + 1e-6,
               "depth %d: %g, not %g", f.format.depth, f.stats.values.mean_out, mean);
     }
@@ -286,7 +286,7 @@ static void shapes_change(LumeqBackendId id, LumeqMode mode)
             run_frame(eq, &first, &stats);
             const uint64_t hash = picture_hash(&fresh.out);
             deep_run(&fresh);
-            /* Filtered pictures are dithered by frame number. */
+            /* Filtered pictures are dithered by frame number, so they may differ. */
             const int same = stats.values.filtered || hash == picture_hash(&fresh.out);
             CHECK(same && same_stats(&stats, &fresh.stats),
                   "depth %d, range %d, frame %d: depends on the previous format",

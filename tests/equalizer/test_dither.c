@@ -73,7 +73,7 @@ BACKEND_TEST(mean_over_time)
     }
 }
 
-/* A still picture: only the pattern changes. */
+/* The picture is still, so only the pattern changes. */
 BACKEND_TEST(counts_from_a_reset)
 {
     enum { COUNT = 9 };
@@ -96,7 +96,7 @@ BACKEND_TEST(counts_from_a_reset)
     }
 }
 
-/* Frames that are only measured or not dithered count as frames, refused ones do not. */
+/* Frames that are only measured or not dithered count as frames, refused frames do not. */
 BACKEND_TEST(what_counts_as_a_frame)
 {
     uint64_t hashes[8];

@@ -1,6 +1,6 @@
 /*
- * The public API: the order of frames, parameters and history with frames in flight. Threads and
- * layouts must not change a bit. Argument errors: test_contract.c.
+ * Tests the public API: the order of frames, and parameters and history with frames in flight.
+ * Threads and layouts must not change a bit. test_contract.c tests argument errors.
  */
 #include "../default_params.h"
 #include "lumeq/lumeq.h"
@@ -199,7 +199,7 @@ static LumeqParams any_params(CheckRandom *random)
                                       LUMEQ_MODE_OFF,    LUMEQ_MODE_STRETCH, LUMEQ_MODE_HAZE,
                                       LUMEQ_MODE_HAZE};
     const LumeqMode mode = modes[check_below(random, 10)];
-    const int usual = check_below(random, 2); /* fixed tiles, so that they have a history */
+    const int usual = check_below(random, 2); /* 1: fixed tiles, which keep a history */
     return (LumeqParams){
         .mode = mode,
         .reference =
@@ -217,7 +217,7 @@ static LumeqParams any_params(CheckRandom *random)
     };
 }
 
-/* The reference takes 8 bits only. */
+/* `reference` needs 8 bits. */
 static LumeqParams any_params_for(const Step *step, CheckRandom *random)
 {
     LumeqParams params = any_params(random);
@@ -489,7 +489,7 @@ static void submit_letterboxed(LumeqEqualizer *eq, int n, int bar, Pictures *p)
     CHECK(lumeq_submit(eq, &frame) == 0, "%s", lumeq_last_error(eq));
 }
 
-/* A reset does not affect the frame in flight. That frame then does not affect later ones. */
+/* A reset does not affect the frame in flight. That frame then does not affect later frames. */
 BACKEND_TEST(reset_in_flight)
 {
     LumeqEqualizer *eq = must_open(id, 0), *other = must_open(id, 0), *fresh = must_open(id, 0);

@@ -1,5 +1,5 @@
-/* A forked child inherits objects that were in use. They give the same bits there and can be
- * destroyed, even if other threads were in a call during the fork. */
+/* A forked child inherits objects that were in use. In the child, the objects give the same bits
+ * and can be destroyed, even if other threads were in a call during the fork. */
 #include <pthread.h>
 #include <signal.h>
 #include <stdbool.h>
@@ -162,7 +162,7 @@ static void *be_busy(void *arg)
 TEST(fork_during_calls)
 {
 #ifdef __SANITIZE_ADDRESS__
-    check_skip("AddressSanitizer's allocator hangs in the child if a thread used it at the fork");
+    check_skip("AddressSanitizer's allocator hangs in the child if used during the fork");
     return;
 #endif
     Objects o = open_objects(LUMEQ_BACKEND_CPU, 3);

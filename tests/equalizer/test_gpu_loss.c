@@ -1,5 +1,5 @@
 /*
- * A GPU that is lost in mid-run or cannot take a frame: no frame is lost or repeated, and the bits
+ * If a GPU is lost in mid-run or cannot take a frame, no frame is lost or repeated, and the bits
  * stay the same. This program's CUDA backend is a fake that computes on the CPU and fails at a
  * chosen call like a lost device.
  */
@@ -44,7 +44,7 @@ static int in_flight(const FakeDevice *fake)
 static int calls_until_loss; /* calls of any kind that still succeed */
 static int lost;
 static int refusal; /* if not 0: error of a device that is not lost, but takes no more frames */
-static int deep;    /* 1: frames have 10 bits, later 14; 0: 8 */
+static int deep;    /* 1: frames have 10 bits, later 14 bits; 0: 8 bits */
 static enum { GLOBAL, CLAHE, BOTH, MODES } mode;
 
 static int open_fake(void *priv, const LumeqConfig *config, char *text, size_t size)
@@ -87,7 +87,7 @@ static int try_taking(FakeDevice *fake)
     return refusal ? refusal : LUMEQ_ERR_GPU;
 }
 
-/* Fails only if the device is lost. */
+/* Unlike try_taking(), succeeds on a device that only refuses frames. */
 static int try_call(FakeDevice *fake)
 {
     return refusal ? 0 : try_taking(fake);
@@ -359,13 +359,13 @@ static void compare(const Run *a, const Run *b, int call)
         const FrameStats *s = &a->stats[n], *t = &b->stats[n];
         unwritten += b->unwritten[n];
         CHECK(b->unwritten[n] || memcmp(a->out[n], b->out[n], sizeof(a->out[n])) == 0,
-              "mode %d, lost at call %d: frame %d", (int)mode, call, n);
+              "mode %d, lost at call %d: frame %d differs", (int)mode, call, n);
         CHECK(memcmp(s->curve, t->curve, sizeof(s->curve)) == 0 &&
                   memcmp(s->hist_in, t->hist_in, sizeof(s->hist_in)) == 0 &&
                   memcmp(s->hist_out, t->hist_out, sizeof(s->hist_out)) == 0 &&
                   s->values.curve_speed == t->values.curve_speed &&
                   s->values.scene_cut == t->values.scene_cut,
-              "mode %d, lost at call %d: statistics of frame %d", (int)mode, call, n);
+              "mode %d, lost at call %d: statistics of frame %d differ", (int)mode, call, n);
     }
     const int most = lost && b->on_device ? FLIGHTS : 0;
     CHECK(unwritten <= most, "lost at call %d: %d frames unwritten", call, unwritten);
@@ -416,7 +416,7 @@ TEST(loss_with_outputs_on_the_device)
         lose_in_any_mode(1);
 }
 
-/* A GPU without memory for a frame: the CPU continues. */
+/* If the GPU has no memory for a frame, the CPU continues. */
 TEST(no_memory_for_any_frame)
 {
     if (check_without_threads())
@@ -427,7 +427,7 @@ TEST(no_memory_for_any_frame)
     refusal = 0;
 }
 
-/* A GPU without memory for a call: the CPU takes over, unless the caller insisted on the GPU. */
+/* If the GPU has no memory for a call, the CPU takes over, unless the caller requires the GPU. */
 TEST(no_memory_step_by_step)
 {
     static Run run;
@@ -453,7 +453,7 @@ TEST(no_memory_step_by_step)
     refusal = lost = 0;
 }
 
-/* receive() waits for an unfinished frame only if no more can be submitted, or after a flush. */
+/* receive() waits for an unfinished frame only if no slot is free, or after a flush. */
 TEST(receive_waits_only_when_it_must)
 {
     LumeqEqualizer *eq = NULL;
@@ -477,7 +477,7 @@ TEST(receive_waits_only_when_it_must)
     lumeq_destroy(&eq);
 }
 
-/* A GPU without memory for the frames: the CPU takes over, unless the caller insisted on the GPU,
+/* If the GPU has no memory for the frames, the CPU takes over, unless the caller requires the GPU
  * or only the GPU has the input. */
 TEST(no_memory_on_the_gpu)
 {

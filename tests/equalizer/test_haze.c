@@ -1,4 +1,4 @@
-/* The colour of haze: measured in cells, decided, and taken from chroma. */
+/* Tests how the colour of haze is measured in cells, decided, and removed from chroma. */
 #include "equalizer/haze.h"
 #include "equalizer/measure.h"
 #include "layouts.h"
@@ -13,7 +13,7 @@ static HazeTint tint_of(const HazeCell *cells)
     return haze_tint(cells, all.width, all.height, &unmetered, 16, &all);
 }
 
-/* Cells 100 codes above black. Cb is `chroma` in the first `count`, and `other` in the rest. */
+/* Makes cells 100 codes above black. Cb is `chroma` in the first `count`, `other` in the rest. */
 static void fill(HazeCell *cells, int count, int chroma, int other)
 {
     for (int i = 0; i < CELLS; i++) {
@@ -109,7 +109,7 @@ TEST(cells_by_hand)
         }
 }
 
-/* Half of the cells are hazy, most of these with detail; the others are dark. */
+/* Half of the cells are hazy, and most hazy cells have detail. The other cells are dark. */
 TEST(clearing_by_hand)
 {
     uint32_t nodes[256];
@@ -155,7 +155,7 @@ TEST(clearing_by_hand)
               (int)haze_veil(&cells[i]), veils[i]);
 }
 
-/* Each variant of the luma kernel against the definition, sample by sample. */
+/* Compares each variant of the luma kernel with the definition, sample by sample. */
 VARIANT_TEST(clearing_kernels)
 {
     for (int round = 0; round < check_rounds(2000); round++) {
@@ -195,7 +195,7 @@ VARIANT_TEST(clearing_kernels)
     }
 }
 
-/* Each variant of the chroma kernel against the definition, pixel by pixel. */
+/* Compares each variant of the chroma kernel with the definition, pixel by pixel. */
 VARIANT_TEST(kernels)
 {
     for (int round = 0; round < check_rounds(3000); round++) {
@@ -266,7 +266,7 @@ VARIANT_TEST(kernels)
 
 enum { WIDTH = 322, HEIGHT = 181 };
 
-/* A street in orange fog, which tints everything in proportion to its light. */
+/* A street in orange fog, which tints everything in proportion to the light. */
 static LumeqImage street(Format format, Layout layout, int sub)
 {
     LumeqImage image = {.width = WIDTH,
