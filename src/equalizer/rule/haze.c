@@ -133,7 +133,7 @@ HazeTint haze_tint(const HazeCell *cells, int width, int height, const LumeqRect
 /* ---- clearing by cells ---- */
 
 #define CLEAR_TAKEN 30         /* percent of a cell's light that its own gain takes at most, */
-#define CLEAR_TAKEN_BESIDE 70  /* and that the gain of a cell beside it would take at most */
+#define CLEAR_TAKEN_BESIDE 65  /* and that the gain of a cell beside it would take at most */
 #define CLEAR_PLAIN (4 << 8)   /* Q8: cells whose tones span at most this are not cleared */
 #define CLEAR_DETAIL (16 << 8) /* Q8: cells whose tones span at least this are cleared fully */
 #define CLEAR_LIGHTER 18       /* number of cells that reach the haze's light */
@@ -203,8 +203,8 @@ static int beside(int i, int u, int v)
 }
 
 /* Finds the gains of all cells. The large gain of a light cell also acts on parts of its dark
- * neighbours, so they limit it. Then the gains are smoothed by the weights 1, 2, 1 across and down.
- */
+ * neighbours, so they limit it. Then the gains are smoothed twice by the weights 1, 2, 1 across and
+ * down, or large, smooth objects would show the cells. */
 static void find_gains(const Tones *tones, uint32_t light, uint32_t *gain)
 {
     uint32_t limited[MEASURE_CELLS];
@@ -215,12 +215,15 @@ static void find_gains(const Tones *tones, uint32_t light, uint32_t *gain)
                 least_of(limited[i], gain_that_takes(&tones[beside(i, k % 3 - 1, k / 3 - 1)], light,
                                                      CLEAR_TAKEN_BESIDE));
     }
-    for (int i = 0; i < MEASURE_CELLS; i++) {
-        uint32_t sum = 0;
-        for (int k = 0; k < 9; k++)
-            sum += limited[beside(i, k % 3 - 1, k / 3 - 1)] * (k % 3 == 1 ? 2 : 1) *
-                   (k / 3 == 1 ? 2 : 1);
-        gain[i] = (sum + 8) / 16;
+    for (int round = 0; round < 2; round++) {
+        for (int i = 0; i < MEASURE_CELLS; i++) {
+            uint32_t sum = 0;
+            for (int k = 0; k < 9; k++)
+                sum += limited[beside(i, k % 3 - 1, k / 3 - 1)] * (k % 3 == 1 ? 2 : 1) *
+                       (k / 3 == 1 ? 2 : 1);
+            gain[i] = (sum + 8) / 16;
+        }
+        memcpy(limited, gain, sizeof(limited));
     }
 }
 
