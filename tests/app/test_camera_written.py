@@ -1,4 +1,4 @@
-"""Camera recordings into pipes, with --frames and with --record-raw; reports, lists and refusals."""
+"""Recordings of a camera: into pipes, with --frames, with --record-raw; reports, lists and refusals."""
 
 import select
 import threading
@@ -58,7 +58,7 @@ class Headless(PipeCase, Case):
                 self.assertGreater(self.is_whole(result), 1)
 
     def test_a_signal_ends_a_run_with_an_unread_pipe(self):
-        # The watchdog may end the run at once, without waiting for its threads.
+        # The watchdog may end the run before its threads have ended.
         env = camera_environment(self.folder)
         env["TSAN_OPTIONS"] += ":report_thread_leaks=0"
         process = self.piped("--frames", "1000", "--vcodec", "rawvideo", env=env)
@@ -80,7 +80,7 @@ class Headless(PipeCase, Case):
         times = frame_times(self.path("x.mkv"))
         missed = re.search(r"(\d+) frames of the camera were dropped while others waited", result.err)
         self.assertTrue(missed, result.err)
-        # A machine that is too slow for 60 frames a second loses some before lumeq can take them.
+        # A machine that is too slow for 60 frames a second loses frames before lumeq can take them.
         absent = round((times[-1] - times[0]) * 60) + 1 - 150
         share = 0.5 if SANITIZED else 0.8
         self.assertTrue(share * absent - 2 <= int(missed.group(1)) <= absent + 2, (missed.group(), absent))

@@ -19,7 +19,7 @@ def joined(name, *parts):
 
 
 def disc(size, pixel="1/1"):
-    """A clip of a disc on gray. The disc is round on screen and 80 lines high, and nothing is black."""
+    """A clip of a disc on gray. The disc is round on screen and 80 lines high. Only added bars are black."""
     width, height = (int(n) for n in size.split("x"))
     x, y = (int(n) for n in pixel.split("/"))
     inside = "hypot((X-%d)*%d/%d,Y-%d)" % (width // 2, x, y, height // 2)
@@ -60,7 +60,7 @@ class Range(Case):
 
 class Format(Case):
     def test_lost_samples(self):
-        """A message reports a later format only if it has more samples or bits than the first one."""
+        """A change of format is reported only if the later format has more samples or bits."""
         kinds = {f: clip("%s.ts" % f, *X264, "-pix_fmt", f, size="64x48", seconds=0.4)
                  for f in ("yuv420p", "yuv444p", "yuv420p10le")}
         for first, second in ("yuv420p", "yuv444p"), ("yuv420p", "yuv420p10le"), ("yuv444p", "yuv420p"):
@@ -80,7 +80,7 @@ class Format(Case):
 
 class Shape(Case):
     def check(self, source, size, bars, *options):
-        """Checks that discs stay round and frames keep their size. `bars`: columns and rows of bars at the end."""
+        """Checks that discs stay round and the output has this size. `bars`: black columns and rows of the last frames."""
         output = self.path("out.mkv")
         result = self.ok(source, "-o", output, *OFF, "--vcodec", "ffv1", "-y", *options)
         about = video(output)
@@ -126,7 +126,7 @@ class Shape(Case):
         self.assertGreater(min(v for row in last for v in row[54:106]), 90)
 
     def test_parts(self):
-        """All parts of a job scale their frames to the film's first one."""
+        """All parts of a job scale their frames to the size of the film's first frame."""
         source = joined("turns.ts", *(5 * [disc("160x96"), disc("96x160")]))
         whole = raw(self.lossless(source, "--two-pass", "on"))
         output = self.path("job.mkv")
@@ -155,7 +155,7 @@ class Shape(Case):
                 self.assertEqual((video(output)["width"], video(output)["height"]), (80, 48))
 
     def test_call_on_standard_input(self):
-        """Standard input is not searched for the largest picture, because that would move its position."""
+        """Standard input is not searched for the largest picture, because the search would move the input's position."""
         source = clip("call.webm", "-c:v", "libvpx", "-deadline", "realtime", "-cpu-used", 8, "-b:v", "9M",
                       source="testsrc2=size=320x180:rate=25,noise=alls=40:allf=t", seconds=1)
         self.assertGreater(os.path.getsize(source), 300000)

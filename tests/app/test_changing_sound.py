@@ -13,7 +13,7 @@ class ChangingSound(Case):
                     "asetrate=%d,aresample=%d,%s" % (100 * tone, rate, pan), "-c:a", codec, "-b:a", "128k", seconds=2, sound=2 * tone / 441)
 
     def tones(self, path, errors=0):
-        """Returns the number of channels, and the tone's frequency in the middle of every 2 s (0: silence). FFmpeg may
+        """Returns the number of channels, and the tone's frequency in the middle of each 2 s (0: silence). FFmpeg may
         print up to `errors` bytes."""
         run = subprocess.run(["ffmpeg", "-v", "error", "-i", path, "-map", "0:a", "-f", "null", "-"], capture_output=True)
         self.assertLessEqual(len(run.stderr), errors, run.stderr.decode())
@@ -55,7 +55,7 @@ class ChangingSound(Case):
         self.assertEqual(sum(f.startswith("piece") for f in self.files()), 6)
 
     def test_new_header(self):
-        """FLV announces another configuration with a header."""
+        """In FLV, a new codec header announces the change of format."""
         data = b""
         for i, part in enumerate((self.part(1, 440), self.part(2), self.part(1, 440))):
             ffmpeg("-i", part, "-c", "copy", "-bsf:a", "aac_adtstoasc", "-output_ts_offset", 2 * i, self.path("%d.flv" % i))

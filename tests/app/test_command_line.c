@@ -28,9 +28,9 @@ static void check_line(const Line *line)
     }
     const int ret = options_parse(&options, argc, argv, text, sizeof(text));
     if (line->says)
-        CHECK(ret < 0 && strstr(text, line->says), "%s: '%s', not '%s'", typed, text, line->says);
+        CHECK(ret < 0 && strstr(text, line->says), "%s: '%s' lacks '%s'", typed, text, line->says);
     else
-        CHECK(ret == 0, "%s: '%s'", typed, text);
+        CHECK(ret == 0, "%s is refused: '%s'", typed, text);
     options_free(&options);
 }
 
@@ -168,7 +168,7 @@ static void print_value(const Option *o, char *text, size_t size)
     }
 }
 
-/* Sets the name to NULL if the argument is that option. */
+/* Sets *name to NULL if the argument is --NAME=VALUE. */
 static int note_argument(void *name, const char *argument)
 {
     const char **left = name;
@@ -268,7 +268,7 @@ static int is_same(const LumeqParams *a, const LumeqParams *b)
 TEST(options_reach_the_library)
 {
     const LumeqParams usual = params_of(NULL), same = params_of(NULL);
-    CHECK(is_same(&usual, &same), "defaults differ");
+    CHECK(is_same(&usual, &same), "two parses give different defaults");
     for (size_t i = 0; i < sizeof(picture_options) / sizeof(picture_options[0]); i++) {
         const char *name = picture_options[i];
         const Option *option = option_find(name, strlen(name));
@@ -283,7 +283,7 @@ TEST(options_reach_the_library)
 TEST(profiles_are_the_librarys)
 {
     CHECK(!lumeq_profile_name(-1) && !lumeq_profile_name(profile_count),
-          "numbers out of range have names");
+          "numbers without a profile have names");
     for (int i = 0; i < profile_count; i++) {
         char argument[64], text[1400] = "";
         char *argv[] = {(char *)"lumeq", (char *)"in.mkv", (char *)"--null", (char *)"--no-config",
@@ -329,8 +329,8 @@ static void check_auto(int count, const char *encoder, int rows, int threads, in
     o.threads = threads;
     cores = count;
     const int jobs = job_run_at_a_time(&o, rows);
-    CHECK(!setup_find_encoder(&o) || jobs == expected, "%s on %d cores, %d rows: %d at a time",
-          encoder, count, rows, jobs);
+    CHECK(!setup_find_encoder(&o) || jobs == expected,
+          "%s on %d cores, %d rows: %d at a time, not %d", encoder, count, rows, jobs, expected);
     o.jobs = 3;
     CHECK(job_run_at_a_time(&o, rows) == 3, "--jobs 3 is %d", job_run_at_a_time(&o, rows));
 }
@@ -366,7 +366,7 @@ TEST(hwdec_auto)
 {
     static const struct {
         enum AVCodecID codec;
-        int most; /* with up to this many cores, the GPU decodes for a file */
+        int most; /* the GPU decodes for a file up to this number of cores */
     } rows[] = {{AV_CODEC_ID_H264, 4}, {AV_CODEC_ID_HEVC, 4}, {AV_CODEC_ID_VP9, 4},
                 {AV_CODEC_ID_VP8, 3},  {AV_CODEC_ID_AV1, 3},  {AV_CODEC_ID_MPEG2VIDEO, 0},
                 {AV_CODEC_ID_NONE, 4}};
@@ -375,7 +375,7 @@ TEST(hwdec_auto)
             const Options written = options_of(OPTIONS_HWDEC_AUTO, 1, threads);
             const Options shown = options_of(OPTIONS_HWDEC_AUTO, 0, threads);
             CHECK(hwdec_choice(&written, rows[i].codec) == (threads <= rows[i].most),
-                  "%s, %d cores", avcodec_get_name(rows[i].codec), threads);
+                  "%s, %d cores: wrong choice", avcodec_get_name(rows[i].codec), threads);
             CHECK(hwdec_choice(&shown, rows[i].codec), "the CPU decodes for a window, %d cores",
                   threads);
         }

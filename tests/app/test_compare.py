@@ -133,7 +133,7 @@ class Compare(Case):
         self.assertEqual(video(both)["width"], 960)
 
     def test_with_the_panel(self):
-        """The panel is drawn at the left over the source, as in the window."""
+        """The panel is drawn over the source, at the left, as in the window."""
         for kind in some(("split", "side")):
             source = self.source(size="960x540")
             both = Picture(self.lossless(source, "--compare", kind, name="both.mkv"))

@@ -170,7 +170,7 @@ class Config(WithEnvironment):
         self.refused(lumeq("none.mp4", "--null", limit=SOON), USAGE, "not a regular file", "--no-config")
 
     def test_dev_null_means_no_settings(self):
-        """Also through a link."""
+        """The settings file may be /dev/null, or a link to it."""
         self.settings("nonsense\n", "home/.config/lumeq/config")
         self.ok(simple(), "--null", "--frames", 1, "--config", "/dev/null")
         os.remove(self.path("home/.config/lumeq/config"))

@@ -94,8 +94,8 @@ TEST(pictures)
                 char text[128];
                 const Decision d = find(&cases[i], 0, &params, depths[k], full);
                 decision_text(&d, "2", text, sizeof(text));
-                CHECK(strcmp(text, cases[i].text) == 0, "%d bits, %s: \"%s\" for \"%s\"", depths[k],
-                      full ? "full" : "limited", text, cases[i].text);
+                CHECK(strcmp(text, cases[i].text) == 0, "%d bits, %s: \"%s\", not \"%s\"",
+                      depths[k], full ? "full" : "limited", text, cases[i].text);
             }
 }
 
@@ -116,7 +116,7 @@ TEST(haze)
         char text[128];
         const Decision d = find(&all[i].picture, all[i].cleared, &params, 8, 0);
         decision_text(&d, "2", text, sizeof(text));
-        CHECK(strcmp(text, all[i].picture.text) == 0, "\"%s\" for \"%s\"", text,
+        CHECK(strcmp(text, all[i].picture.text) == 0, "\"%s\", not \"%s\"", text,
               all[i].picture.text);
     }
 }
@@ -160,7 +160,7 @@ TEST(options)
         params.gamma = all[i].gamma;
         const Decision d = find(&c, 0, &params, 8, 0);
         decision_text(&d, "2", text, sizeof(text));
-        CHECK(strcmp(text, all[i].text) == 0, "\"%s\" for \"%s\"", text, all[i].text);
+        CHECK(strcmp(text, all[i].text) == 0, "\"%s\", not \"%s\"", text, all[i].text);
     }
 }
 
@@ -217,7 +217,7 @@ TEST(profile_names)
         Decision d = find(&all[i].picture, 0, &params, 8, 0);
         d.options = &o;
         decision_text(&d, "2", text, sizeof(text));
-        CHECK(strcmp(text, all[i].text) == 0, "\"%s\" for \"%s\"", text, all[i].text);
+        CHECK(strcmp(text, all[i].text) == 0, "\"%s\", not \"%s\"", text, all[i].text);
     }
 }
 
@@ -253,7 +253,7 @@ TEST(curves)
                                            .strength = 0.8};
             const Decision d = decision_find(&stats, &params, options_of(&params), depth, 0);
             decision_text(&d, NULL, text, sizeof(text));
-            CHECK(strcmp(text, all[i].text) == 0, "%d bits: \"%s\" for \"%s\"", depth, text,
+            CHECK(strcmp(text, all[i].text) == 0, "%d bits: \"%s\", not \"%s\"", depth, text,
                   all[i].text);
         }
 }
@@ -268,7 +268,7 @@ static void check_text(const Decisions *all, const char *text)
 {
     char got[512];
     decisions_text(all, got, sizeof(got));
-    CHECK(strcmp(got, text) == 0, "\"%s\" for \"%s\"", got, text);
+    CHECK(strcmp(got, text) == 0, "\"%s\", not \"%s\"", got, text);
 }
 
 /* The text describes each kind of frame, the most frequent first. It omits rare kinds. */

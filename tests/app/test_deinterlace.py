@@ -23,13 +23,13 @@ def interlaced(first="top", pix_fmt="yuv420p", frames=FRAMES):
 
 
 def filtered(path, deint):
-    """The frames after FFmpeg's filter."""
+    """The frames that FFmpeg's bwdif makes."""
     return ffmpeg("-i", path, "-vf", "bwdif=mode=send_frame:parity=auto:deint=" + deint, "-f", "rawvideo", "-")
 
 
 def combs(path):
-    """Measures combing in the first frame, as a mean in codes. For each pixel: the smaller difference to the pixel above
-    or below, minus the difference of these two."""
+    """Measures combing in the first frame, in codes. A combed pixel differs more from its upper and lower neighbours than
+    the neighbours differ from each other. Returns the mean excess."""
     luma = ffmpeg("-i", path, "-frames:v", 1, "-vf", "format=gray", "-f", "rawvideo", "-")
     total = 0
     for y in range(1, HEIGHT - 1):

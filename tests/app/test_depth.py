@@ -12,7 +12,7 @@ QUICK = ("--preset", "ultrafast")
 PLAIN = ("--mode", "global", "--strength", "1", "--clip", "0", "--smooth", "0", "--scene-cut", "off",
          "--bars", "ignore", "--dither", "off", "--chroma", "keep")
 
-# Formats without a luma plane are converted to these. Big-endian formats are only byte-swapped.
+# The formats to which formats without an integer luma plane are converted. Big-endian formats are only byte-swapped.
 NEAREST = {
     "yuyv422": "yuv422p", "uyvy422": "yuv422p", "yvyu422": "yuv422p", "uyyvyy411": "yuv411p",
     "y210le": "yuv422p10le", "y212le": "yuv422p12le", "ayuv64le": "yuva444p16le",
@@ -169,7 +169,7 @@ class Every(Case):
         return samples[:size], samples[size:end], samples[end:]
 
     def test_equalized(self):
-        """Luma is within a code of the result in 8 bits. Chroma is kept or scaled, and alpha is kept."""
+        """Luma is within one 8-bit code of the result in 8 bits. Chroma is kept or scaled, and alpha is kept."""
         models = {}
         for pix_fmt in self.direct():
             with self.subTest(pix_fmt):
@@ -189,7 +189,7 @@ class Every(Case):
         after, middle = self.split(output, pix_fmt), 1 << (depth_of(pix_fmt) - 1)
         self.assertEqual(after[2], before[2])
         spread = [sum(abs(c - middle) for c in split[1]) for split in (before, after)]
-        self.assertGreater(spread[1], spread[0], "more contrast, but no more colour")
+        self.assertGreater(spread[1], spread[0], "contrast was raised, but colour was not")
 
 
 class Converted(Case):
@@ -413,8 +413,8 @@ class Auto10(Case):
         self.assertIn("a single picture", reported)
 
     def test_fractions_of_codes(self):
-        """Lifted video is the same picture, but uses codes between those of 8 bits. Other video is the same as without
-        auto10, bit for bit."""
+        """Lifted video looks the same as in 8 bits, but uses the codes between. Other video is the same as without auto10,
+        bit for bit."""
         for passes in "on", "off":
             with self.subTest(passes):
                 args = ("--vcodec", "ffv1", "--chroma", "keep", "--two-pass", passes, "--dither", "on")
@@ -436,7 +436,7 @@ class Auto10(Case):
         source = clip("dark-full.mkv", "-c:v", "ffv1", "-pix_fmt", "gray", seconds=0.2,
                       source="color=gray:size=64x64:rate=25,format=gray,geq=lum='if(lt(X,8)*lt(Y,8),255,8+X/4)'")
         self.assertEqual(self.written(source, "--vcodec", "ffv1")[0], "gray10le")
-        # Widened by auto10, white keeps its code of 8 bits: 255 * 4.
+        # auto10 multiplies 8-bit codes by 4, so white becomes 255 * 4.
         self.assertEqual(max(luma(self.path("out.mkv"), "gray10le", 64, 64)), 1020)
         self.ok(source, "-o", self.path("out.mkv"), "-y", "--vcodec", "ffv1", "--mode", "off", "--pix-fmt", "gray10le")
         self.assertEqual(max(luma(self.path("out.mkv"), "gray10le", 64, 64)), 1023)

@@ -185,7 +185,7 @@ class Driver(DoctorCase):
 @unittest.skipIf(not CAMERA, "FAKE_CAMERA_LIBRARY names no fake camera")
 class Cameras(DoctorCase):
     def test_cameras(self):
-        loaded = os.path.exists("/sys/module/v4l2loopback")  # if so, the denied camera may be virtual
+        loaded = os.path.exists("/sys/module/v4l2loopback")  # then the denied camera may be virtual
         for state, more, section, expected in (
                 ("", {"FAKE_CAMERA_NAME": 'A "made-up\\one"'}, "cameras",
                  ("ok", "ok", r'^/dev/video0: A "made-up\\one"$', None)),

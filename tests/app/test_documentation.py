@@ -1,4 +1,4 @@
-"""The commands of the documentation work. Except for NOT_RUN, they run as written, on clips with the names in them."""
+"""The commands of the documentation work. All except NOT_RUN run as written, on clips with the file names of the commands."""
 
 import contextlib
 import fnmatch
@@ -9,7 +9,7 @@ from window import MISSING, WindowCase
 
 ROOT = os.path.abspath(os.path.join(os.path.dirname(os.path.abspath(__file__)), "../.."))
 
-# Patterns for the beginnings of commands that are not run, and why.
+# Commands that are not run: a pattern for their beginning, and the reason.
 NOT_RUN = [
     (r"sudo apt install", "installs packages"),
     (r"sudo cmake --install", "installs the program"),
@@ -154,7 +154,7 @@ class Commands(WindowCase):
             self.assertTrue(wait_for(lambda: process.poll() is not None or self.xdotool(
                 "search", "--onlyvisible", "--name", " - lumeq$")), "no window: " + command)
             self.assertTrue(wait_for(lambda: process.poll() is not None or self.key("q")),
-                            "the key q does not end it: " + command)
+                            "the key q does not end the command: " + command)
         out, err = process.communicate(timeout=LIVENESS)
         return process.returncode, out, err.decode("utf-8", "replace")
 
@@ -165,7 +165,7 @@ class Commands(WindowCase):
             self.assertIn("no virtual camera", err, command)
             return
         if re.match(r"lumeq --(camera|list-)", command):
-            # Without a camera, lumeq reports that none is found. For a list that is no failure.
+            # Without a camera, lumeq reports that none is found. An empty list is no failure.
             self.assertEqual(code, DONE if "--list-" in command else INPUT, err)
             self.assertRegex(err, "camera", command)
             return
@@ -232,7 +232,7 @@ class Texts(unittest.TestCase):
         known = shown | HIDDEN | OTHERS | {"help", "version"}
         for page in pages():
             if page.startswith(("src/bench/", "samples/", ".github/")):
-                continue  # these also name options of other programs
+                continue  # such a page also names options of other programs
             for code in re.findall(r"`([^`\n]+)`", without_blocks(page)):
                 if code.startswith("samples/"):
                     continue  # options of a script

@@ -67,8 +67,8 @@ static void draw_once(const Options *options, enum AVPixelFormat format, int wid
         CHECK(sink.frame(sink.self, &frame) == 0, "%s %dx%d, turn %d: %s",
               av_get_pix_fmt_name(format), width, height, turn, error.text);
         const int area = drawn->width * drawn->height, side = options->compare == VIEW_COMPARE_SIDE;
-        CHECK(area >= width * height && area <= width * height * (side ? 2 : 1), "%dx%d of %dx%d",
-              drawn->width, drawn->height, width, height);
+        CHECK(area >= width * height && area <= width * height * (side ? 2 : 1),
+              "drawn: %dx%d, source: %dx%d", drawn->width, drawn->height, width, height);
     }
     drawing_close(&drawing);
 }

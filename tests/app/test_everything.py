@@ -242,7 +242,7 @@ class ToOthers(Case):
                 self.assertEqual(found["title"], "A title")
                 self.assertTrue(found["creation_time"].startswith("2024-05-06T05:08:09"))
         self.assertEqual(tags(self.path("out.mp4"))["com.apple.quicktime.title"], "A title")
-        keys = {**self.PHONE, "com.apple.quicktime.title": "Another title"}  # the title does not replace it
+        keys = {**self.PHONE, "com.apple.quicktime.title": "Another title"}  # "A title" does not replace this one
         found = tags(self.converted(self.recorded(keys, "in.mov", *self.KEYS), "out.mp4", "-y", *QUICK))
         self.assertEqual((found["title"], found["com.apple.quicktime.title"]), ("A title", "Another title"))
 
@@ -344,7 +344,7 @@ class Converted(Case):
         self.assertGreater(max(map(abs, samples[int(2.2 * 8000):int(2.8 * 8000)])), 1000)
 
     def spoil(self, source, numbers, half=False, header=b""):
-        """Overwrites these packets of sound with `header` or 0xff. `half`: overwrites only the second half, with noise."""
+        """Overwrites these packets of sound with `header` or 0xff. `half`: overwrites only each second half, with noise."""
         found = [p for p in contents(source)["packets"] if p["codec_type"] == "audio"]
         noise = random.Random(1)
         with open(source, "r+b") as f:
@@ -362,7 +362,7 @@ class Converted(Case):
         return shutil.copy(made, self.path(name))
 
     def damaged(self, source, name="out.mkv", codec="flac"):
-        """Returns the seconds of silence that the last line reports."""
+        """Converts damaged sound, and returns the seconds of silence that the last line reports."""
         result = self.exits(DAMAGED, source, "-o", self.path(name), "-y", "--acodec", codec, *QUICK)
         said = re.search(r"damaged[:;].*?([0-9.]+) s of sound could not be decoded and became silence$",
                          result.lines[-1])
@@ -437,7 +437,7 @@ class Part(Case):
     def test_chapters_are_cut_and_shifted(self):
         for name in some(("out.mkv", "out.mp4")):
             output = self.converted(everything(), name, *QUICK, "--ss", "0.5", "--to", "2")
-            zero = 0.52 - frame_times(output)[0]  # input time at the output's 0; the first frame is at 0.52
+            zero = 0.52 - frame_times(output)[0]  # the input time at the output's time 0; the first frame is at 0.52
             self.assertTrue(0.5 <= zero <= 0.52, zero)
             self.assertEqual([c[2] for c in chapters(output)], ["One", "Two"], name)
             self.near([t for c in chapters(output) for t in c[:2]], [0, 1 - zero, 1 - zero, 2 - zero], 0.0015, name)

@@ -12,8 +12,8 @@ def side_data(path, track="v:0"):
 
 
 def with_box(data, path, box):
-    """Appends a box to the last box of `path` in an mp4, and increases the sizes of the enclosing boxes. moov must be
-    last in the file, so that no offset changes."""
+    """Appends a box to the innermost of the nested boxes `path` of an mp4, and increases the sizes of these boxes. moov must
+    be last in the file, so that no offset changes."""
     at, end, chain = 0, len(data), []
     for name in path:
         while data[at + 4:at + 8] != name:
@@ -112,7 +112,7 @@ class SideData(Case):
         self.assertEqual(self.captions(self.converted(source, "out.mp4", *QUICK)), 10)
         if has_encoder("libx265"):
             result = self.ok(source, "-o", self.path("deep.mp4"), "--pix-fmt", "yuv420p10le", *QUICK)
-            left_out = "closed captions are left out: libx265" in result.err  # by FFmpeg 5.1
+            left_out = "closed captions are left out: libx265" in result.err  # true with FFmpeg 5.1
             self.assertEqual(self.captions(self.path("deep.mp4")), 0 if left_out else 10)
 
     def captions(self, path):

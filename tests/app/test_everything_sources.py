@@ -7,7 +7,7 @@ QUICK = ("--preset", "ultrafast")
 
 class Times(Case):
     def test_edit_list(self):
-        """A file that was cut without encoding has hidden frames before the cut."""
+        """A file that was cut without re-encoding has hidden frames before the cut."""
         long = clip("long.mp4", *X264, "-g", 50, "-bf", 2, "-c:a", "aac", seconds=4, sound=4)
         for start in ("1.24", "0.52"):
             with self.subTest(start):
@@ -33,7 +33,7 @@ class Times(Case):
             self.assertAlmostEqual(copied[packet], time, delta=0.0015)
 
     def test_negative_times(self):
-        """If a broadcast's clock wraps, earlier times are negative."""
+        """If a broadcast's clock wraps, the times before that are negative."""
         source = self.path("negative.ts")
         ffmpeg("-i", simple(), "-c", "copy", "-output_ts_offset", "95443.2", "-muxdelay", 0, "-muxpreload", 0, source)
         self.assertLess(frame_times(source)[0], -0.4)
@@ -77,7 +77,7 @@ class Changes(Case):
 
 
 class CutInTheMiddle(Case):
-    """If a stream lacks its beginning, lumeq skips incomplete pictures. This is no damage."""
+    """If a stream lacks its beginning, lumeq skips incomplete pictures and reports no damage."""
     OPEN = ("-x264-params", "open-gop=1:bframes=3:b-adapt=0:scenecut=0")
     REFRESHED = ("-x264-params", "keyint=25:intra-refresh=1")
     X265 = ("-c:v", "libx265", "-preset", "ultrafast", "-x265-params", "keyint=25:scenecut=0:log-level=none")
@@ -89,7 +89,7 @@ class CutInTheMiddle(Case):
         return whole, self.write(name, data[int(len(data) * at) // packet * packet:])
 
     def complete(self, whole, source, *options, frames=None, code=DONE):
-        """Checks that the output has only the last pictures of the whole clip. Returns its path and their number."""
+        """Checks that the output has only the last pictures of the whole clip. Returns its path and its number of pictures."""
         output = self.path("out.mkv")
         self.exits(code, source, "-o", output, "--vcodec", "ffv1", "--mode", "off", "-y", *options)
         pictures, size = raw(output), 160 * 90 * 3 // 2
@@ -105,7 +105,7 @@ class CutInTheMiddle(Case):
                  ("m2.ts", m2v), ("m2.mpg", m2v), ("m2.vob", m2v), ("m2.m2v", m2v + ("-an",)))
         for name, options in some(cases) + list(cases[:1]):
             with self.subTest(name):
-                # B pictures that precede an open group's key frame lack the previous group.
+                # MPEG-2's groups are open: the first B pictures need the previous group, which is cut off.
                 left = range(21, 76) if name.startswith("m2") else None
                 self.complete(*self.cut(name, *options, packet=2048 if name[3:] in ("mpg", "vob") else 188),
                               frames=left)
@@ -133,7 +133,7 @@ class CutInTheMiddle(Case):
         clean = frame_times(whole)[-count]
         sound = [p[0] - clean for p in packets(source)]
         copied = [p[0] - frame_times(output)[0] for p in packets(output)]
-        self.assertLess(len(sound) - len(copied), 2)  # the first one is incomplete
+        self.assertLess(len(sound) - len(copied), 2)  # the first sound packet is incomplete
         self.near(sound[-len(copied):], copied, 0.0015)
 
     def test_the_same_start_everywhere(self):

@@ -44,7 +44,7 @@ class FaultyDisk(Case):
         return result
 
     def named(self, result):
-        """Checks that only one file is left, and that the message names it last. Returns its name."""
+        """Checks that only one file is left, and that it is the last file in the message. Returns its name."""
         left = [f for f in self.files() if not f.endswith(".csv")]
         self.assertEqual(len(left), 1, str(result))
         self.assertEqual(re.findall(r"'([^']*)'", result.err)[-1], self.path(left[0]), str(result))
@@ -147,7 +147,7 @@ class FaultyDisk(Case):
     def ending(self, *args, **more):
         """Starts a run that cannot end before release(), because syncing its file blocks."""
         env = self.environment("sleep", FAULTY_DISK_WHEN=self.write("now", b""))
-        env["TSAN_OPTIONS"] += ":report_thread_leaks=0"  # a second signal ends it without waiting for threads
+        env["TSAN_OPTIONS"] += ":report_thread_leaks=0"  # a second signal ends the run before its threads have ended
         process = self.start(long_clip(), "-o", self.path("out.mkv"), *ONE_PASS, "--vcodec", "ffv1", *args, env=env,
                         **more)
         self.assertTrue(wait_for(lambda: [f for f in self.files() if f.startswith(".out.mkv")]))

@@ -55,7 +55,7 @@ class Formats(Case):
                     self.assertEqual(payloads(source), payloads(self.path(name)))
 
     def test_other_outputs(self):
-        """Formats without sound, or with other codecs."""
+        """Sound is left out only if the container takes none."""
         for kind in some(("gif", "h264", "ivf", "y4m", "nut", "wmv", "asf", "ogv", "mpg")):
             with self.subTest(kind):
                 output = self.path("out." + kind)
@@ -64,7 +64,7 @@ class Formats(Case):
                 self.assertEqual(len(frame_times(output)), 5)
 
     def test_flv_refuses_mpeg4(self):
-        """FFmpeg can write MPEG-4 into FLV if its strictness is low, but no program can read it."""
+        """At a low strictness FFmpeg writes MPEG-4 into FLV, but no program can read such a file."""
         self.refused(lumeq(simple(), "-o", self.path("out.flv"), "--vcodec", "mpeg4", "-q"), OUTPUT, "official FLV")
         self.assertEqual(self.files(), [])
         self.converted(simple(), "out.flv", "--vcodec", "flv")
@@ -185,7 +185,7 @@ class Times(Case):
         return source
 
     def test_constant_rates_in_coarse_time_bases(self):
-        """Time bases of 1 ms or 1/90000 s round most rates. In mp4 and mov, all frames have the same duration again."""
+        """Time bases of 1 ms or 1/90000 s round most frame durations. In mp4 and mov, all durations are equal again."""
         def distances(path, key="dts"):
             times = sorted(int(p[key]) for p in contents(path)["packets"] if p["codec_type"] == "video")
             return [b - a for a, b in zip(times, times[1:])]
@@ -225,7 +225,7 @@ class Times(Case):
         self.assertEqual(video(self.path("out.avi"))["avg_frame_rate"], "25/1")
 
     def test_avi_has_a_constant_rate(self):
-        """The clip has ten frames at 25 fps, a gap, and five frames. Two of these come too early for 25 fps."""
+        """The clip has ten frames at 25 fps, a gap, and five frames. Two of the five come too early for 25 fps."""
         source = self.path("uneven.mkv")
         times = [40 * i for i in range(10)] + [1000, 1040, 1052, 1064, 1080]
         grays = [40 + 12 * i for i in range(15)]

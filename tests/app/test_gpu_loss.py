@@ -79,8 +79,8 @@ class OnGpu(Case):
         return int(re.search(r"(\d+) frames? w(?:as|ere) lost because the GPU failed", result.err).group(1))
 
     def another_size_and_back(self):
-        """A film that changes its size and back. Pictures of the first size stay on the GPU, and the others are scaled
-        on the host."""
+        """A film that has another size for one second. Pictures of the first size stay on the GPU, and the others are
+        scaled on the host."""
         joined, films = self.path("joined.h264"), []
         for size in (CODED, "320x176", CODED):
             path = clip(size + ".h264", *H264, "-qp", 4, "-g", 25, "-f", "h264", seconds=1, source=NOISY % size)
@@ -124,7 +124,7 @@ class Loss(OnGpu):
         return result
 
     def test_undisturbed(self):
-        """Decoding stays on the GPU, and lumeq opens no other context."""
+        """Decoding stays on the GPU. lumeq creates no CUDA context of its own, and frees all GPU memory."""
         for options in (("--two-pass", "off"), ("--two-pass", "on")):
             with self.subTest(options):
                 result = self.check(film(), *options, FAKE_NVIDIA_TELLS="1")
@@ -144,7 +144,7 @@ class Loss(OnGpu):
                 self.assertIn("decoded " + decoded, result.err)
 
     def check_again(self, source, *options, **more):
-        """Checks that the run starts again in software, which is possible while no output is visible."""
+        """Checks that the run starts again in software. It may do so as long as no program can have read its output."""
         result = self.check(source, *options, **more)
         self.assertEqual(result.err.count("starting again"), 1, result.err)
         return result
@@ -160,7 +160,7 @@ class Loss(OnGpu):
             self.check_again(film(), "--two-pass", "on", FAKE_GPU_LOST_MEASURES="40")
 
     def test_visible_output(self):
-        """An output that is already visible continues at the next key frame. Missing frames are counted, and the others
+        """An output that a program may have read continues at the next key frame. Missing frames are counted, and the others
         keep their times."""
         headers, out = self.path("headers.flv"), self.path("visible.mkv")
         for source, frames, lost, after in ((film(), FRAMES, "FAKE_GPU_LOST", 30), (film(), FRAMES, "FAKE_NVDEC", 30),
@@ -179,7 +179,7 @@ class Loss(OnGpu):
                     self.assertEqual(times[-1] == expected[-1], source != film(250), times)
 
     def test_visible_segments(self):
-        """Segments, numbered pictures, and statistics in a pipe are visible before the end."""
+        """Segments, numbered pictures, and statistics in a pipe can be read before the end."""
         pipe = self.path("pipe.csv")
         os.mkfifo(pipe)
         for options in (("-o", self.path("%H%M%S.mkv"), "--segment-time", 1), ("-o", self.path("%d.png"), "--sequence"),
@@ -189,7 +189,7 @@ class Loss(OnGpu):
                 self.assertIn("%d frames, " % (FRAMES - self.lost(result)), result.err)
 
     def test_another_size_and_back(self):
-        """After a change of size, the noise reference is the last frame of the other size, as in software."""
+        """The noise filter makes the same frames as in software, even after a change of size."""
         joined = self.another_size_and_back()
         for passes in ("off", "on"):
             for more in ((), ("--compare", "split")):
@@ -208,7 +208,7 @@ class Loss(OnGpu):
         self.assertEqual(len(frame_times(out)), FRAMES - lost)
 
     def test_standard_input(self):
-        """A file as standard input is read again. A pipe cannot be, so software decodes it from the start."""
+        """A file as standard input can be read again. A pipe cannot, so only software decodes a pipe."""
         self.check_again(film(), "--two-pass", "off", stdin=True, FAKE_GPU_LOST="33")
         with open(film(), "rb") as f, subprocess.Popen(["cat"], stdin=f, stdout=subprocess.PIPE) as pipe:
             out = self.path("gpu.mkv")
@@ -245,7 +245,7 @@ class Loss(OnGpu):
                     self.assertFalse(not lost and "copied into pinned memory" in result.err, result.err)
 
     def test_auto(self):
-        """auto decodes on the GPU if the CPU has few cores for this codec."""
+        """`--hwdec auto` decodes on the GPU up to a number of CPU threads, which depends on the codec."""
         films = {"h264": (film(), 4), "mpeg2": (clip("film.mpg", "-c:v", "mpeg2video", source=DARK), 0)}
         if has_encoder("libvpx"):
             films["vp8"] = (clip("film.webm", "-c:v", "libvpx", "-g", 25, source=DARK), 3)
@@ -260,7 +260,7 @@ class Loss(OnGpu):
 @unittest.skipUnless(PROGRAM and FOLDER, "this build has no CUDA")
 class Window(OnGpu):
     def shown(self, source, *options):
-        """Plays the source, again if a busy machine drops frames. Returns the statistics."""
+        """Plays the source, and plays it again if a busy machine drops frames. Returns the statistics."""
         stats, dropped = self.path("stats.csv"), "1"
         for _ in range(8):
             result = self.show(source, *options, "--denoise", "1", "--stats", stats, FAKE_NVIDIA_TELLS="1")

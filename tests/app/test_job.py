@@ -861,7 +861,7 @@ class Run(JobCase):
 
 @unittest.skipUnless(PROGRAM, "FAKE_GPU_PROGRAM names no program with fake GPUs")
 class Devices(JobCase):
-    """Each process loses its GPU after five frames. `only`: only processes on this GPU lose it."""
+    """Each process, or only each process on the GPU `only`, loses its GPU after five frames."""
 
     def run_with(self, *args, only=None, when="FAKE_GPU_LOST"):
         env = dict(environment(), FAKE_GPU_LOG=self.path("log"), **{when: "5"})

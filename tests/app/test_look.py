@@ -6,7 +6,7 @@ RAMP = "color=black:size=256x64,format=gray,geq=lum='80+X/8',format=yuv420p"
 
 
 def middle_row(path):
-    """Luma codes of the first frame's middle row, for more than 8 bits."""
+    """Luma codes of the first frame's middle row; the video must have more than 8 bits."""
     about = video(path)
     width, height = about["width"], about["height"]
     return struct.unpack_from("<%dH" % width, raw(path), height // 2 * width * 2)
@@ -216,7 +216,7 @@ class Look(Case):
         self.assertNotEqual(self.frames("--mode", "clahe", "--tiles", "2x3"), looks[1])
 
     def test_wavering_light_in_haze(self):
-        """If a hazy texture's brightness varies by three codes, clearing the haze hardly amplifies that."""
+        """If a hazy texture's brightness varies by three codes, clearing the haze hardly amplifies the variation."""
         lum = "120+24*sin(X/5)*cos(Y/7)+20*X/W+3*sin(N*1.3)"
         source = clip("wavers.mkv", *FFV1, seconds=2, source="color=gray:size=320x192,format=gray,geq=lum='%s',"
                       "format=yuv420p" % lum)
@@ -276,8 +276,8 @@ class Look(Case):
             self.assertEqual(before[:bar], after[:bar])
             self.assertEqual(before[-bar:], after[-bar:])
             self.assertNotEqual(before, after)
-        # The picture equals one without bars. Both are gray, because clearing haze in colour divides the whole frame
-        # into cells.
+        # The picture equals one without bars. Both are gray, because haze in colour is cleared in cells of the whole
+        # frame, bars included.
         gray = "format=gray,format=yuv420p,"
         boxed = clip("boxed-gray.mkv", *FFV1, size="320x180", seconds=0.4,
                      filters=gray + "crop=320:120,pad=320:184:0:32:color=black")

@@ -273,7 +273,7 @@ class Stopped(Lookahead):
             return False
 
     def repeated(self, once, what):
-        """Calls once() until it stops a run in time. On a busy machine, a run may get too far."""
+        """Calls once() until it returns a run that it stopped in time. Other runs continue to their end."""
         before = self.files()
         for _ in range(20):
             process, is_there = once()

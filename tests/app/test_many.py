@@ -51,7 +51,7 @@ class Names(ManyCase):
             self.assertEqual(self.below("out"), ["a.mkv"])
 
     def test_container_by_option(self):
-        """Names get the ending of the container, unless they have it already."""
+        """The container's ending replaces the input's ending."""
         self.put("a.mkv", "b.avi", "c.mka.mov", "d", "e.mk3d")
         self.done("a.mkv", "b.avi", "c.mka.mov", "d", "e.mk3d", "-o", "out/", "--format", "mkv")
         self.assertEqual(self.below("out"), ["a.mkv", "b.mkv", "c.mka.mkv", "d.mkv", "e.mkv"])
@@ -332,7 +332,7 @@ class Resume(ManyCase):
         self.assertEqual(self.below("out"), ["a.mkv", "b.mkv"])
 
     def resumed(self, *args, code, count):
-        """Continues, and returns which outputs were made. `count`: the number of files that were done before."""
+        """Continues the run, and returns which outputs were made. `count`: the number of files that were done before."""
         before = {name: os.stat(self.path("out/" + name)).st_ino for name in self.below("out")}
         result = self.many(*args, "-o", "out/", "--resume")
         self.assertEqual(result.code, code, str(result))

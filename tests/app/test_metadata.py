@@ -64,7 +64,7 @@ class UserData(Case):
         return [[d for d in frame if d[0] not in SIGNATURES] for frame in user_data(path)]
 
     def test_is_kept(self):
-        """Each frame keeps its user data. The old encoder's signature is dropped."""
+        """Each frame keeps its user data. The signature of the source's encoder is dropped."""
         for source in (self.source("a.h264", self.place), self.source("a.hevc", self.place, hevc=True)):
             wanted = self.own(source)
             self.assertEqual([len(frame) for frame in wanted], [2] * 10)
@@ -178,7 +178,7 @@ class Klv(Case):
         return numbers
 
     def test_is_copied(self):
-        for descriptor, timed in ((b"", True), (b"\x05\x04KLVA", True), (b"\x05\x04KLVA", False)):  # the first has an unknown type
+        for descriptor, timed in ((b"", True), (b"\x05\x04KLVA", True), (b"\x05\x04KLVA", False)):  # b"": unknown type
             with self.subTest("%r %r" % (descriptor, timed)):
                 source = self.source(descriptor, timed)
                 self.kept(source)

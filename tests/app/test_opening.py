@@ -150,7 +150,7 @@ def webp(width, height):
 
 def mkv(width, height):
     """A Matroska file with FFV1, whose frame size is stored in the container."""
-    data = bytes(patched("small.mkv", *FFV1, "-fflags", "+bitexact"))  # without random UIDs, which might contain these bytes
+    data = bytes(patched("small.mkv", *FFV1, "-fflags", "+bitexact"))  # no random UIDs, which might contain the bytes below
     at = data.index(b"\xb0\x81\xa0")
     assert data[at + 3:at + 6] == b"\xba\x81\x5a", data[at:at + 8]
     head = b"\xb0\x82" + struct.pack(">H", width) + b"\xba\x82" + struct.pack(">H", height)

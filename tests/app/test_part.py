@@ -128,7 +128,7 @@ class Part(Case):
         self.assertEqual(self.numbers(self.path("out.mkv")), list(range(30, 35)))
 
     def test_smoothing_starts_at_the_part(self):
-        """The first frame of a part has no history."""
+        """The first frame of a part is equalized without the frames before it."""
         source = clip("fade.mkv", *FFV1, "-pix_fmt", "yuv420p", filters="fade=in:0:25", seconds=1)
         alone = ("--scene-cut", "off", "--dither", "off", "--two-pass", "off", "--strength", "0.8")
         whole = Picture(self.lossless(source, "--smooth", 0, *alone))

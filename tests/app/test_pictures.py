@@ -77,7 +77,7 @@ class Reference(Case):
 
 
 class VideoMode(Case):
-    """Options, range and timestamps reach the curve. tests/equalizer/test_curve.c checks its arithmetic."""
+    """Options, range and timestamps affect the curve. tests/equalizer/test_curve.c checks the curve's arithmetic."""
 
     def curves(self, source, *options):
         self.ok(source, "--null", "--stats", self.path("rows.jsonl"), "-y", "--strength", 0.8, "--clip", 3, *options)

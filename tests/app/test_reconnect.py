@@ -225,7 +225,7 @@ class Headless(ReconnectCase):
         return url, end
 
     def test_live_streams_reconnect_by_default(self):
-        """A live HLS stream that goes away is opened again; a film over http ends."""
+        """A live HLS stream that goes away is opened again. A film over http is not."""
         url, end = self.serve_live()
         away = self.read("live.m3u8")
         process = self.start(url, "--null", "--frames", 60)
@@ -296,7 +296,7 @@ class Window(ReconnectCase, WindowCase):
         self.waits_for("is back after")
         begin = time.monotonic()
         middle = range(400, 500)  # rows without messages
-        for _ in range(3):  # the first picture would come even during silence
+        for _ in range(3):  # with silence, only the first picture would come at once
             before = self.server.grab(middle)
             self.assertTrue(wait_for(lambda: self.server.grab(middle) != before), "the picture does not move again")
         self.assertLess(time.monotonic() - begin, OUTAGE - 2)

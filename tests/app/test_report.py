@@ -45,7 +45,7 @@ def blocks(luma, width, height):
 
 
 def noise_of(now, then):
-    """The noise between two frames as [before, after], or None if unknown. A frame is a pair of lists of blocks."""
+    """The noise between two frames as [before, after], or None if unknown. A frame is a pair: its blocks before and after."""
     if now[0] == then[0]:
         return None
     means = [sum(b) / 64 for b in now[0]]

@@ -80,9 +80,9 @@ class Sample(Case):
             x = 8 + column * 488
             before = [row[x:x + 480] for row in rows[40:40 + 320]]
             after = [row[x:x + 480] for row in rows[40 + 324:40 + 644]]
-            self.assertEqual(before, after, "--mode off changes nothing")
+            self.assertEqual(before, after, "--mode off changed the picture")
             self.assertGreater(len(set(before[132])), 20, "no picture in column %d" % column)
-        self.assertNotEqual(rows[100][8:488], rows[100][496:976], "two columns have one picture")
+        self.assertNotEqual(rows[100][8:488], rows[100][496:976], "two columns have the same picture")
 
     def test_a_short_film_is_tried_as_a_whole(self):
         """The predicted size is right even if the muxer goes back to rewrite bytes."""
@@ -104,7 +104,7 @@ class Sample(Case):
                     os.unlink(self.path(left))
 
     def test_pieces_without_a_picture(self):
-        """Pieces without a picture are skipped. A slide show is not damaged, but a truncated film is. If no piece has a
+        """Pieces without a picture are skipped. A slide show counts as whole, a truncated film as damaged. If no piece has a
         picture, the sample is refused."""
         make(self.path("slow.mkv"), *X264, rate="1/20", seconds=200)
         make(self.path("whole.mp4"), *X264, "-movflags", "+faststart", rate=5, seconds=60)

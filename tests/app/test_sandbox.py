@@ -1,4 +1,4 @@
-"""--sandbox: every kind of run works inside, and a hijacked decoder (../faults/attacker.c) gets no other rights."""
+"""--sandbox: every kind of run works inside, and a hijacked decoder (../faults/attacker.c) gains no rights."""
 
 import collections
 import ctypes
@@ -381,7 +381,7 @@ class Attack(SandboxCase):
 
     @once
     def test_a_folder_of_pictures(self):
-        """Links in the folder give access to files, but not to the contents of folders."""
+        """Links in the folder give access to linked files, but not to the contents of linked folders."""
         folder = self.furnish("pictures")
         os.symlink(self.path("outside"), os.path.join(folder, "links/below"))
         found, = self.attack(os.path.join(folder, "links"), "-o", self.path("inside/out.mkv"), "--sandbox", "on",

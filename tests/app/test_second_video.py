@@ -82,7 +82,7 @@ def field(number, bottom, idr, reference, order):
 
 def field_pairs(frames):
     """A stream of frames that are coded as two fields. Every second frame is shown before its predecessor.
-    FFmpeg has no encoder for this."""
+    FFmpeg cannot encode such a stream."""
     sps, pps = Bits(), Bits()
     sps.u(24, 77 << 16 | 30)
     sps.ue(0, 0, 0, 4, 2)
