@@ -1,4 +1,4 @@
-"""Recordings of a camera: into pipes, with --frames, with --record-raw; reports, lists and refusals."""
+"""Recordings of a camera: pipes, --frames, --record-raw, reports, lists, refusals."""
 
 import select
 import threading

@@ -114,7 +114,6 @@ class Filtered(Case):
 @unittest.skipIf(MISSING, "not installed: %s" % ", ".join(MISSING))
 class InTheWindow(WindowCase):
     def shot(self):
-        """Takes a screenshot."""
         before = set(self.files())
         new = lambda: [n for n in self.files() if n.endswith(".png") and n not in before]
         self.assertTrue(wait_for(lambda: self.key("s") or new()), "no screenshot")

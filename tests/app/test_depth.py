@@ -94,7 +94,7 @@ def luma(path, direct, width=WIDTH, height=HEIGHT):
 def encoder_formats(encoder):
     listing = tool("ffmpeg", "-v", "error", "-hide_banner", "-h", "encoder=" + encoder).decode()
     found = re.search("Supported pixel formats: (.*)", listing)
-    return found[1].split() if found else None  # None: any
+    return found[1].split() if found else None  # None: any format
 
 
 def carried(pix_fmt):
@@ -344,7 +344,7 @@ class Statistics(Case):
 
 
 class Panel(Case):
-    """At any depth, --overlay draws the panel in its place and colours, and changes nothing elsewhere."""
+    """At any depth, --overlay draws the panel, and changes nothing elsewhere."""
 
     def test_place_and_colours(self):
         source = "color=gray:size=480x270:rate=25,format=yuv444p,geq=lum='40+160*X/W':cb=128:cr=128"

@@ -147,7 +147,6 @@ class Alpha(Case):
                 self.assertEqual(self.alpha(source), self.alpha(output))
 
     def test_vp9(self):
-        """VP9's alpha is written and read back."""
         lossless = ("--vopt", "lossless=1", "--vopt", "deadline=realtime")
         for name in ("a.webm", "b.mkv"):
             output = self.converted(self.source(), name, "--vcodec", "libvpx-vp9", *lossless)

@@ -23,8 +23,7 @@ class FaultyDisk(Case):
         return finish(start(simple(), *args, "--vcodec", "ffv1", "-q", env=self.environment(faults, **more)))
 
     def interrupted(self, faults, name="out.mkv", *args, begun=False):
-        """Interrupts a run while it writes. The faults begin at that moment. `begun`: wait until data has reached the
-        disk. Returns the result."""
+        """Interrupts a run while it writes. The faults begin at that moment. `begun`: wait until data is on the disk."""
         when = self.path("now")
         out = self.path(name)
         codec = "mpeg4" if name.endswith("mp4") else "ffv1"
@@ -180,7 +179,6 @@ class FaultyDisk(Case):
         return time.monotonic() - begin
 
     def test_a_later_signal_ends_the_run_at_once(self):
-        """The message names the files that are deleted."""
         for more in some(((), ("--stats", self.path("s.csv")))):
             with self.subTest(more):
                 process = self.ending(*more)

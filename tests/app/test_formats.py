@@ -152,7 +152,7 @@ class Times(Case):
         self.same_times(source, self.lossless(source))
 
     def test_sound_before_zero(self):
-        """Matroska has no negative times, so priming samples shift the whole file, as in ffmpeg."""
+        """Matroska has no negative times, so priming samples shift the whole file."""
         source = clip("b.mp4", "-c:v", "libx264", "-preset", "fast", "-bf", "3", "-c:a", "aac", sound=1)
         self.same_times(source, self.converted(source, "out.mkv"), shifted=True)
         self.same_times(source, self.converted(source, "out.mp4"), 0.000002)

@@ -96,7 +96,7 @@ class Encoding(Case):
         self.encoded(clip("plain.mkv", *FFV1, "-pix_fmt", "yuv420p", size=SIZE), "--mode", "off", place="host")
 
     def test_lost_gpu(self):
-        """The encoder is lost with the GPU and is not used again. No output is written, and an existing output is kept."""
+        """The encoder is lost with the GPU and is not used again. An existing output is kept."""
         source = clip("long.mkv", *FFV1, "-pix_fmt", "yuv420p", size=SIZE, seconds=3)
         out = self.path("out.h264")
         with open(out, "w", encoding="ascii") as f:

@@ -132,7 +132,7 @@ class Loss(OnGpu):
                 self.assertEqual(re.findall("contexts .*", result.err)[-1], "contexts 0 blocks 0")
 
     def test_too_little_memory(self):
-        """With too little GPU memory, frames come to the host, or software decodes them. The pictures stay the same."""
+        """With too little GPU memory, frames come to the host, or software decodes them."""
         result = self.check(film(), "--two-pass", "off")
         most, limit = [int(n) for n in re.search(r"memory: (\d+) of (\d+) MiB of GPU 0", result.err).groups()]
         self.assertTrue(0 < most < limit, result.err)
@@ -144,7 +144,7 @@ class Loss(OnGpu):
                 self.assertIn("decoded " + decoded, result.err)
 
     def check_again(self, source, *options, **more):
-        """Checks that the run starts again in software. It may do so as long as no program can have read its output."""
+        """Checks that the run starts again in software, because no program can have read its output."""
         result = self.check(source, *options, **more)
         self.assertEqual(result.err.count("starting again"), 1, result.err)
         return result

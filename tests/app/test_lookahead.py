@@ -181,7 +181,6 @@ class Frames(Lookahead):
                 self.assertEqual(*(hashlib.md5(o).hexdigest() for o in outputs))
 
     def test_kinds_of_input(self):
-        """Depths, chroma and ranges: both decoders see the same frames."""
         sources = (clip("deep.mkv", *FFV1, "-pix_fmt", "yuv420p10le"),
                    clip("gray.mkv", *FFV1, "-pix_fmt", "gray"),
                    clip("rgb.mkv", "-c:v", "png"),

@@ -64,7 +64,7 @@ class UserData(Case):
         return [[d for d in frame if d[0] not in SIGNATURES] for frame in user_data(path)]
 
     def test_is_kept(self):
-        """Each frame keeps its user data. The signature of the source's encoder is dropped."""
+        """The signature of the source's encoder is dropped."""
         for source in (self.source("a.h264", self.place), self.source("a.hevc", self.place, hevc=True)):
             wanted = self.own(source)
             self.assertEqual([len(frame) for frame in wanted], [2] * 10)

@@ -9,7 +9,6 @@ FAULTS = os.environ.get("FAULTS_LIBRARY", "")
 
 
 def element(name, data):
-    """A Matroska element."""
     return bytes.fromhex(name) + (len(data) | 1 << 56).to_bytes(8, "big") + data
 
 

@@ -182,7 +182,7 @@ class Overlay(Case):
                                plain.row(0, x + wide // 2, row, 8))
         self.assertLessEqual(abs(bottom(pictures["histogram"]) - (y + tall)), 1)  # rows of chroma are two pixels high
         self.assertLess(bottom(pictures["waveform"]), y + wide * 5 // 4)
-        # All orange rows belong to the line, so they are neighbours.
+        # Orange rows belong to the line.
         rows = [row for row in range(540) if self.count(plain, pictures["waveform"], ORANGE, (x, row, wide, 1))[0] or
                 sum(r > 180 and r > b + 60 for r, b in self.reds(pictures["waveform"], x, row, wide)) > wide // 2]
         self.assertTrue(rows and max(rows) - min(rows) <= 3, rows)

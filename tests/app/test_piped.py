@@ -49,7 +49,7 @@ class Piped(NetworkCase):
         return self.write("o.ts", self.ok(*args, *MPEGTS).out)
 
     def test_nothing_is_held_back(self):
-        """Pictures are written as they arrive. Only the last few may wait to be interleaved with sound."""
+        """Only the last few pictures may wait to be interleaved with sound."""
         path = clip("flow.ts", *X264, "-bf", "0", "-g", "10", "-c:a", "aac", seconds=2, sound=2)
         for more in ((), ("--vcodec", "mpeg2video"), ("--acodec", "mp2")):
             with self.subTest(more):

@@ -28,7 +28,7 @@ class Json(Case):
 
     @unittest.skipUnless(has_encoder("libx265"), "no libx265")
     def test_frames_in_the_encoder_are_not_done(self):
-        """Frames that the encoder still holds do not count. This encoder takes all frames before it returns one."""
+        """This encoder takes all frames before it returns one."""
         source = clip("delay.mkv", *FFV1, "-pix_fmt", "yuv420p", size="480x270", seconds=2.4)
         result = self.ok(source, "-o", self.path("out.mkv"), "--progress", "json", "--vcodec", "libx265", "--preset",
                          "slow", "--vopt", "x265-params=log-level=none:rc-lookahead=200:bframes=8:pools=none:frame-threads=1")

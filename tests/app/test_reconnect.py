@@ -122,7 +122,6 @@ class Headless(ReconnectCase):
         self.assertTrue(0.9 < hole < took + 0.05, (hole, took))  # a frame lasts .04 s
 
     def test_the_run_ends_with_the_last_requested_frame(self):
-        """Once the requested frames are written, the run does not wait for more."""
         for more in ({}, {"sound": 1}):
             url = self.send(stream(**more))
             process = self.start("--network", "--reconnect", url, "-o", self.path("o.mkv"), "--frames", 25, "-y",
