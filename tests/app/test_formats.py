@@ -277,8 +277,7 @@ class Tracks(Case):
                 self.assertEqual(self.read(name)[4] >> 6, 1)  # a pack header of MPEG-2
 
     def test_field_order(self):
-        """The bitstream declares the first field. trace_headers reads it, because ffprobe's frames do not show it for
-        H.264."""
+        """trace_headers reads from the bitstream which field is first. For H.264, ffprobe's frames do not show that."""
         def orders(path):
             said = subprocess.run(["ffmpeg", "-v", "trace", "-i", path, "-c", "copy", "-bsf:v", "trace_headers", "-f", "null",
                                    "-"], stdin=subprocess.DEVNULL, stderr=subprocess.PIPE, check=True).stderr

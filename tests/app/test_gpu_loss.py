@@ -322,8 +322,8 @@ class OtherFilms(Case):
                    "-lag-in-frames", 16, "-b:v", "200k")
 
     def test_many_references(self):
-        """With few references the frames for a window fit into GPU memory. With 16 they are copied to the host, so that
-        the decoder always has enough surfaces."""
+        """With few references the frames for a window fit into GPU memory. With 16 references, frames are copied to the
+        host, so that the decoder always has enough surfaces."""
         for refs, on_gpu in ((3, 80), (16, 0)):
             with self.subTest(refs):
                 said = self.check("refs%d.mkv" % refs, "-c:v", "libx264", "-preset", "medium", "-x264-params",

@@ -774,7 +774,7 @@ class Run(JobCase):
 
     @unittest.skipUnless(LIBRARY, "FAULTY_DISK_LIBRARY names no library")
     def test_measured_in_parts(self):
-        """A long film is measured in parts. If one fails, --resume measures it again."""
+        """A long film is measured in parts. If a part fails, --resume measures it again."""
         source = clip("long.ts", *OPEN, "-c:a", "aac", seconds=11, sound=11, size="96x64")
         env = self.faulty(FAULTY_DISK="write", FAULTY_DISK_NAME="measured-00001")
         self.refused(finish(self.job("-q", source=source, env=env)), OUTPUT, "part 1", "No space left", "--resume")

@@ -135,7 +135,7 @@ class Look(Case):
             self.assertNotIn("--denoise", self.ok(*args, "--null").err)
 
     def test_summary_reports_the_changes(self):
-        """A line describes the changes, the same in one pass, two passes and parts. -q hides it."""
+        """The line about the changes is the same in one pass, two passes and parts. -q hides it."""
         noise = "color=0x101010:s=160x90:r=25,noise=alls=12:allf=t"
         dark = clip("dark-ramp.mkv", *FFV1, source=RAMP.replace("80+X/8", "16+X/6"))
         page = clip("page.mkv", *FFV1, source="color=white:s=256x64:r=25,drawgrid=w=20:h=20:t=2:c=black")
@@ -250,7 +250,7 @@ class Look(Case):
 
     def test_dither_is_for_lossless_output(self):
         ramp = clip("ramp.mkv", *FFV1, source=RAMP, seconds=0.2)
-        # A fixed strength lifts nothing. Lifted video is always dithered.
+        # A fixed strength, because automatic strength may lift, and lifted video is always dithered.
         literal = ("--strength", "0.8")
         on, off = (self.frames("--dither", value, *literal, source=ramp) for value in ("on", "off"))
         self.assertNotEqual(on, off)

@@ -323,7 +323,7 @@ class Attack(SandboxCase):
         self.check(found, {**FILES, **CALLS})
 
     def attack_without(self, part, expected):
-        """If the kernel lacks `part` ("Landlock" or "seccomp"), `auto` uses the other one, and `on` is refused."""
+        """If the kernel lacks `part` ("Landlock" or "seccomp"), `auto` uses the other part, and `on` is refused."""
         lacks = {"NO_" + part.upper(): "1"}
         found, = self.attack(self.clip, "-o", self.path("inside/out.mkv"), env=lacks, code=None)
         self.check(found, expected)
