@@ -1,4 +1,4 @@
-/* Allocates frames, with undefined content, and returns the size of their components. */
+/* Allocates frames with undefined content, and returns the size of a frame's components. */
 #ifndef LUMEQ_TESTS_NEW_FRAME_H
 #define LUMEQ_TESTS_NEW_FRAME_H
 

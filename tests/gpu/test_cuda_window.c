@@ -1,7 +1,5 @@
-/*
- * A hanging GPU while the window uploads frames through a fake CUDA. Nothing waits for ever, and
- * the GPU is not called again.
- */
+/* A fake CUDA hangs while the window uploads frames. The window gives up after a time limit, and
+ * does not call the GPU again. */
 #include "../check.h"
 #include "fake_cuda.h"
 #include "lumeq/lumeq.h"
@@ -60,7 +58,7 @@ static ViewCuda *open_and_upload(Where where, uint8_t **memory)
     return cuda;
 }
 
-/* After the time limit the GPU is given up, and frames in its memory are refused. */
+/* After the time limit, the window gives the GPU up and refuses frames in GPU memory. */
 static void hang_with(Where where)
 {
     MediaError error = {0};
@@ -173,10 +171,10 @@ TEST(rows_come)
     }
     const size_t pinned = fake_cuda.pinned;
     view_cuda_close(&cuda);
-    CHECK(fake_cuda.pinned < pinned && fake_cuda.streams == 0, "memory is left");
+    CHECK(fake_cuda.pinned < pinned && fake_cuda.streams == 0, "memory or streams are left");
 }
 
-/* A GPU that was given up may wake up and write to the rows' memory later. */
+/* A GPU that was given up may wake up and write rows later, so their memory must stay. */
 TEST(rows_hang)
 {
     ViewCuda *cuda = open_fake((FakeCuda){.late = 1, .copies_hang = 1});

@@ -1,8 +1,5 @@
-/*
- * A fake NVIDIA encoder: libnvidia-encode.so.1, as FFmpeg loads it. A packet is a text about
- * its picture: memory, format, size, a checksum, and if the picture changed before the packet was
- * fetched.
- */
+/* A fake NVIDIA encoder: libnvidia-encode.so.1, as FFmpeg loads it. A packet is a text about its
+ * picture: memory, format, size, a checksum, and whether the picture changed after its encoding. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -111,7 +108,7 @@ static const char *get_error(void *encoder)
 
 /* ---- pictures ------------------------------------------------------------------------------- */
 
-/* Returns a copy, or NULL if memory runs out. */
+/* Returns a copy of the picture, or NULL if memory runs out. */
 static Picture *add_picture(Picture picture, NV_ENC_BUFFER_FORMAT format)
 {
     Picture *added = picture.data ? malloc(sizeof(*added)) : NULL;

@@ -5,7 +5,7 @@
  *
  *   FAKE_DRIVER          words: init=N, the error of cuInit(); cuda=N, the CUDA version [13000];
  *                        count=N, the number of GPUs [1]; hang, crash: cuInit() hangs or crashes
- *   FAKE_OPENGL          hang, crash: loading the library hangs or crashes
+ *   FAKE_OPENGL          hang, crash: loading this library hangs or crashes
  *   FAKE_NVDEC           none: no decoder can be created; N: decoding fails after N pictures;
  *                        map N: mapping fails after N pictures; only N: only the codec with this
  *                        number is supported
@@ -224,10 +224,10 @@ typedef struct Decoder {
     size_t width, height;
     int outputs, mapped, maps; /* pictures: maximum to map at a time; mapped now; mapped so far */
     int decoded;
-    int numbers[256]; /* the picture in each surface */
+    int numbers[256]; /* number of the picture in each surface */
 } Decoder;
 
-/* The number in FAKE_NVDEC. */
+/* Returns the number that FAKE_NVDEC has in this format, or INT_MAX. */
 static int limit(const char *format)
 {
     const char *words = getenv("FAKE_NVDEC");
@@ -253,7 +253,7 @@ int cuvidGetDecoderCaps(Caps *caps)
     return 0;
 }
 
-/* Index of CUVIDDECODECREATEINFO.ulNumOutputSurfaces. The coded size comes first. */
+/* Index of ulNumOutputSurfaces in CUVIDDECODECREATEINFO as an array. 0 and 1: the coded size. */
 #define OUTPUTS_AT 14
 
 int cuvidCreateDecoder(Decoder **decoder, const unsigned long *info)

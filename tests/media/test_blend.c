@@ -267,8 +267,8 @@ static int gray_in(int gray, enum AVColorTransferCharacteristic transfer, int sc
     return luma;
 }
 
-/* White is 58 % of PQ and 75 % of HLG (ITU-R BT.2408). Gray 128 has 38 nits (BT.1886), so it is
- * 42 % of PQ and 45 % of HLG. */
+/* White becomes 58 % in PQ and 75 % in HLG (ITU-R BT.2408). Gray 128 has 38 nits (BT.1886), so it
+ * becomes 42 % in PQ and 45 % in HLG. */
 TEST(hdr)
 {
     const struct {

@@ -12,23 +12,23 @@
 
 static const CameraOptions small = {.width = 640, .height = 480, .format = "mjpeg"};
 
-/* How late any frame may be on a busy machine, and how late the earliest of many may be. */
+/* Maximum lateness on a busy machine: of any frame, and of the least late of many frames. */
 #define LATE_US (CHECK_SLOWER * INT64_C(2500000))
 #define LATE_AT_BEST_US (CHECK_SLOWER * 500000)
 
-/* Attempts on a busy machine; one must be in time. */
+/* Attempts on a busy machine; one attempt must be in time. */
 #define TRIALS 10
 
 /* ---- packets ---- */
 
-#define MOST_FRAMES 300 /* frames to wait for even intervals on a busy machine */
+#define MOST_FRAMES 300 /* frames to wait for at most on a busy machine */
 
 /* A camera's state, its state after some frames, and the expected intervals. */
 typedef struct Times {
     const char *words, *then; /* `then` NULL: no change */
     int64_t interval, tolerance;
-    int settled;  /* from this frame on the interval must hold ... */
-    int in_a_row; /* ... this many times in a row */
+    int settled;  /* first frame whose interval is checked */
+    int in_a_row; /* consecutive correct intervals that are needed */
 } Times;
 
 /* Checks a frame's times. Returns 1 if the interval is as expected. */
@@ -86,7 +86,7 @@ TEST(timestamps_have_even_intervals)
     static const Times times[] = {
         {"", NULL, INTERVAL_US, 2, 1, 19},
         {"rate=15", NULL, 1000000 / 15, 2, 1, 19},
-        {"noclock", NULL, INTERVAL_US, LATE_US, 1, 19}, /* timed by their arrival */
+        {"noclock", NULL, INTERVAL_US, LATE_US, 1, 19}, /* frames are timed by arrival */
     };
     for (int i = 0; i < 3 && fake_camera_ready(); i++)
         check_times(&times[i]);
@@ -160,13 +160,13 @@ TEST_IF(stalled_camera_is_not_polled_busily, fake_camera_ready())
 
 /* ---- frames ---- */
 
-/* The camera, read and decoded as the player does it. */
+/* A camera that is read and decoded as in the player. */
 typedef struct LiveView {
     Source *source;
     Input *input;
     MediaError error;
     int64_t last;    /* position of the last frame */
-    int last_number; /* number that it shows */
+    int last_number; /* number that this frame shows */
 } LiveView;
 
 /* The number that a frame shows: 16 fields in its top eighth, one for each bit. */
@@ -193,7 +193,7 @@ static int open_view(LiveView *v)
                  "%s", v->error.text);
 }
 
-/* Returns how long it took, in us. */
+/* Returns the duration of closing, in us. */
 static int64_t live_view_close(LiveView *v)
 {
     const int64_t begin = av_gettime_relative();
@@ -245,8 +245,8 @@ static void check_damage(const char *words)
         while (live_view_next(&view, &frame, 0)) /* cut pictures may be shown in part */
             av_frame_free(&frame.frame);
         fake_camera_is("");
-        CHECK(camera_status(view.source->camera).state == CAMERA_RUNNING, "'%s': it is gone",
-              words);
+        CHECK(camera_status(view.source->camera).state == CAMERA_RUNNING,
+              "'%s': the camera is gone", words);
         for (int i = 0; i < MOST_FRAMES && view.last_number <= before + 6; i++)
             if (!live_view_skip(&view, 1)) /* on a slow machine, earlier frames come first */
                 break;
@@ -285,8 +285,7 @@ static int wait_for_state(LiveView *v, CameraState state, int64_t patience)
     return wait_for(v, state, "", patience);
 }
 
-/* Sets the camera's state to `words` and checks that it is gone, then to `then` and checks that it
- * is back. */
+/* Checks that the camera is gone in the state `words`, and back in the state `then`. */
 static void check_return(const char *words, const char *why, const char *then)
 {
     LiveView view;
@@ -294,21 +293,21 @@ static void check_return(const char *words, const char *why, const char *then)
         const int64_t zero = camera_captured_at(view.source->camera, 0);
         int64_t late = INT64_MAX;
         fake_camera_is(words);
-        CHECK(wait_for_state(&view, CAMERA_GONE, LIVENESS_US), "'%s': it still runs", words);
+        CHECK(wait_for_state(&view, CAMERA_GONE, LIVENESS_US), "'%s': the camera still runs",
+              words);
         const CameraStatus gone = camera_status(view.source->camera);
         CHECK(strstr(gone.why, why), "'%s': the reason is '%s'", words, gone.why);
         av_usleep(300000);
         fake_camera_is(then);
-        CHECK(wait_for_state(&view, CAMERA_RUNNING, LIVENESS_US), "'%s': it does not return",
+        CHECK(wait_for_state(&view, CAMERA_RUNNING, LIVENESS_US), "'%s': the camera stays away",
               words);
         const CameraStatus back = camera_status(view.source->camera);
-        CHECK(back.returns == 1 && !back.why[0], "it came back %d times, '%s'", (int)back.returns,
-              back.why);
+        CHECK(back.returns == 1 && !back.why[0], "the camera came back %d times, '%s'",
+              (int)back.returns, back.why);
         live_view_skip(&view, 4);
         for (int i = 0; i < MOST_FRAMES && late >= LATE_AT_BEST_US && live_view_skip(&view, 1); i++)
             late = llabs(av_gettime_relative() - zero - view.last);
-        CHECK(late < LATE_AT_BEST_US, "'%s': by their times frames are %lld us late", words,
-              (long long)late);
+        CHECK(late < LATE_AT_BEST_US, "'%s': frames are %lld us late", words, (long long)late);
     }
     live_view_close(&view);
     fake_camera_is("");
@@ -336,8 +335,9 @@ TEST(camera_comes_back_in_steps)
     if (open_view(&view) && live_view_skip(&view, 3)) {
         for (size_t i = 0; i < sizeof(words) / sizeof(words[0]); i++) {
             fake_camera_is(words[i][0]);
-            CHECK(wait_for_state(&view, CAMERA_GONE, LIVENESS_US), "it still runs");
-            CHECK(!wait_for_state(&view, CAMERA_RUNNING, 600000), "'%s': it is back", words[i][0]);
+            CHECK(wait_for_state(&view, CAMERA_GONE, LIVENESS_US), "the camera still runs");
+            CHECK(!wait_for_state(&view, CAMERA_RUNNING, 600000), "'%s': the camera is back",
+                  words[i][0]);
             CHECK(wait_for(&view, CAMERA_GONE, words[i][1], LIVENESS_US), "'%s': reason '%s'",
                   words[i][0], camera_status(view.source->camera).why);
             const int unusable = camera_status(view.source->camera).unusable;
@@ -345,7 +345,7 @@ TEST(camera_comes_back_in_steps)
                   "'%s': unusable: %d", words[i][0], unusable);
         }
         fake_camera_is("");
-        CHECK(wait_for_state(&view, CAMERA_RUNNING, 2 * LIVENESS_US), "it does not return");
+        CHECK(wait_for_state(&view, CAMERA_RUNNING, 2 * LIVENESS_US), "the camera stays away");
         live_view_skip(&view, 5);
     }
     live_view_close(&view);
@@ -378,20 +378,20 @@ TEST_IF(closing_is_quick, fake_camera_ready())
     check_close("gone busy", 900000);
 }
 
-TEST(another_camera_does_not_replace_it)
+TEST(another_camera_is_not_shown)
 {
     LiveView view;
     if (!fake_camera_ready())
         return;
     if (open_view(&view) && live_view_skip(&view, 3)) {
         fake_camera_is("gone");
-        CHECK(wait_for_state(&view, CAMERA_GONE, LIVENESS_US), "it still runs");
+        CHECK(wait_for_state(&view, CAMERA_GONE, LIVENESS_US), "the camera still runs");
         fake_camera_is("name=Other");
         CHECK(!wait_for_state(&view, CAMERA_RUNNING, 1500000), "another camera is shown");
-        fake_camera_is("at=/dev/video2 bus=usb-fake-2"); /* another one of the same model */
+        fake_camera_is("at=/dev/video2 bus=usb-fake-2"); /* another camera of this model */
         CHECK(!wait_for_state(&view, CAMERA_RUNNING, 1500000), "the same model is shown");
         fake_camera_is("");
-        CHECK(wait_for_state(&view, CAMERA_RUNNING, LIVENESS_US), "it does not return");
+        CHECK(wait_for_state(&view, CAMERA_RUNNING, LIVENESS_US), "the camera stays away");
     }
     live_view_close(&view);
 }

@@ -103,7 +103,7 @@ TEST_IF(modes_not_offered_are_refused, fake_camera_ready())
     refuse(&(CameraOptions){.format = "mjpeg"}, MEDIA_INPUT, "offers no supported format");
 }
 
-TEST_IF(deep_gray, fake_camera_ready())
+TEST_IF(gray_of_more_than_8_bits, fake_camera_ready())
 {
     fake_camera_has("Y16  640x512@30;Y12  640x512@30;Y10  640x512@30;Y14  640x512@30;"
                     "Y16- 640x512@30");

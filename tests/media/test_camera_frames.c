@@ -84,10 +84,10 @@ TEST(row_padding_is_removed)
     }
 }
 
-/* ---- which frames are missing ---- */
+/* ---- missing frames ---- */
 
-/* Reads `count` frames. If *first is negative, sets it to the first frame's number. Returns the
- * number of frames captured from *first to the last frame read. */
+/* Reads `count` frames. If *first is negative, *first becomes the number of the first frame read.
+ * Returns the number of frames captured from *first to the last frame read. */
 static int64_t read_frames(Source *source, uint32_t code, int count, int64_t *first)
 {
     FREED_BY(av_packet_free) AVPacket *packet = av_packet_alloc();
@@ -105,7 +105,7 @@ static int64_t read_frames(Source *source, uint32_t code, int count, int64_t *fi
     return number - *first + 1;
 }
 
-/* Missed frames are counted exactly if the driver numbers its frames. */
+/* Missed frames are counted only if the driver numbers its frames. */
 static void check_missed(const char *words, int is_counted)
 {
     int64_t first = -1;
@@ -223,7 +223,7 @@ static void check_wait(void *(*what)(void *), int expected)
         const int64_t end = av_gettime_relative();
         pthread_join(thread, NULL);
         CHECK(ret == expected, "source_read() returns %d", ret);
-        CHECK(end - happened < CHECK_SLOWER * 500000, "the wait ends %lld us later",
+        CHECK(end - happened < CHECK_SLOWER * 500000, "the wait ends %lld us after the event",
               (long long)(end - happened));
     }
     source_close(&source);

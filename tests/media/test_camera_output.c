@@ -39,7 +39,7 @@ static int ready(const char *words)
 
 /* ---- records ---- */
 
-/* Returns the last `size` bytes written; the caller frees them. */
+/* Returns the last `size` bytes written. Free them with free(). */
 static uint8_t *written(size_t size)
 {
     uint8_t *data = malloc(size + 1);

@@ -1,4 +1,4 @@
-/* Which codes deep gray pictures use, and how they are stretched. */
+/* Finds and stretches the codes that gray pictures of more than 8 bits use. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -28,7 +28,7 @@ static AVFrame *ramp(enum AVPixelFormat format, int low, int rise)
     return frame;
 }
 
-/* Uniform noise between low and low + 20, with a standard deviation of 6. */
+/* Uniform noise from low to low + 20 (standard deviation 6). Frames of mere noise are ignored. */
 static AVFrame *noise(int low)
 {
     AVFrame *frame = ramp(AV_PIX_FMT_GRAY16LE, low, 0);

@@ -6,20 +6,19 @@
 #include "media/input/demuxer.h"
 #include "media/packet_set.h"
 
-#define SIDE 2048 /* a picture has 4 MB ... */
+#define SIDE 2048 /* a picture has 4 MB */
 #define FRAMES 24
-#define MOST 16 /* ... and 16 of them 64 MB */
+#define MOST 16 /* pictures in 64 MB, the demuxer's limit */
 #define RATE 25
 #define SOUND_RATE 8000
-/* The sample's pictures, and its last key frame. */
+/* Number of the sample's pictures, and index of the last key frame. */
 #define CLIP_FRAMES 275
 #define CLIP_LAST_KEY 246
 
 #define LIVENESS_US (CHECK_SLOWER * 20000000)
-#define LONG_ENOUGH_US 300000 /* a demuxer without a bound would read on within this time */
+#define LONG_ENOUGH_US 300000 /* a demuxer without a limit would read more in this time */
 
-/* The clip's sound ends at once, so a demuxer without a bound would read to the end to find more.
- */
+/* The sound ends at once. To find more sound, a demuxer without a limit would read to the end. */
 static int make_clip(const char *path)
 {
     static uint8_t picture[SIDE * SIDE], sound[8];
@@ -165,7 +164,7 @@ static void check_starved(Demuxer *demuxer)
     CHECK(sound == TINY_MOST, "%d packets of sound waited", sound);
 }
 
-/* The overhead of tiny packets counts. */
+/* The limit includes the overhead of tiny packets. */
 TEST(tiny_packets)
 {
     if (CHECK_SLOWER > 1) {
@@ -196,7 +195,7 @@ static void check_end(Demuxer *demuxer)
     }
     CHECK(demuxer_read(demuxer, DEMUX_VIDEO, packet, 1) == AVERROR_EOF, "more pictures come");
     demuxer_stop(demuxer);
-    CHECK(demuxer_end(demuxer) == AV_TIME_BASE, "it ends at %lld us",
+    CHECK(demuxer_end(demuxer) == AV_TIME_BASE, "the end is at %lld us",
           (long long)demuxer_end(demuxer));
 }
 
@@ -224,7 +223,7 @@ TEST(live_keyframe_drops_older_packets)
     }
 }
 
-/* After a seek, the video begins with a keyframe, and only later subtitles come. */
+/* After a seek, the video begins with a keyframe, and earlier subtitles do not come. */
 TEST(seek)
 {
     static const int64_t times[] = {4200, 8200}; /* ms */
@@ -236,7 +235,7 @@ TEST(seek)
     if (open_demuxer(&source, &demuxer, LUMEQ_CLIP, DEMUX_BY_KIND)) {
         CHECK(demuxer_start(demuxer, 3 * INT64_C(1000000), &error) == 0, "%s", error.text);
         while (demuxer_read(demuxer, DEMUX_VIDEO, packet, 1) == 0) {
-            CHECK(seen++ || (packet->flags & AV_PKT_FLAG_KEY), "the first is no keyframe");
+            CHECK(seen++ || (packet->flags & AV_PKT_FLAG_KEY), "the first picture is no keyframe");
             av_packet_unref(packet);
         }
         CHECK(seen > 0 && seen < CLIP_FRAMES, "%d pictures from the middle", seen);

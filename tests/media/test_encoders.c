@@ -52,7 +52,7 @@ TEST(encoder_for_gpu_memory_only_is_refused)
           "%d: %s", ret, error.text);
 }
 
-/* av_dict_set() (--wrap) fails for the setting of this name. */
+/* The wrapped av_dict_set() fails for the setting of this name. */
 static const char *no_room_for;
 int __real_av_dict_set(AVDictionary **dict, const char *key, const char *value, int flags);
 int __wrap_av_dict_set(AVDictionary **dict, const char *key, const char *value, int flags);

@@ -1,6 +1,6 @@
 /*
  * Decodes into memory of an external allocator, as for the GPU. The pictures must be the same as in
- * ordinary memory, and all memory must be freed, even if the allocator runs out. Argument: a video.
+ * ordinary memory, and all memory must be freed, even if the allocator fails. Argument: a video.
  */
 #include "../check.h"
 
@@ -80,7 +80,7 @@ static void decode(FrameMemory *memory, Hashes *hashes)
     }
 }
 
-/* Decodes with an allocator of `left` blocks. Returns the number of blocks that it gave. */
+/* Decodes with an allocator of `left` blocks. Returns the number of allocated blocks. */
 static int compare_with(int left, const Hashes *expected, char *report, size_t size)
 {
     static Hashes hashes;

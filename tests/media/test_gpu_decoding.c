@@ -42,7 +42,7 @@ static FrameMemory *on_host; /* for frames that come to the host */
 static struct {
     int holds, holds_from; /* frames to hold, and the first of them */
     int all;               /* decode up to MOST packets instead of PACKETS */
-    int in_a_row;          /* instead of the first frames, always hold the newest ones */
+    int in_a_row;          /* if not 0, hold this many frames, always the newest */
     int lost_at_end;       /* mark the GPU as lost at the end */
     int spoils;            /* overwrite this packet */
     int seek_to;           /* flush before this packet, as after a seek */
@@ -106,7 +106,7 @@ static int take_frames(Decoder *decoder, Seen *to)
     return ret;
 }
 
-/* `packet` NULL: the end. */
+/* Sends a packet, or the end if `packet` is NULL. */
 static void send(Decoder *decoder, const AVPacket *packet, Seen *to)
 {
     int ret;
@@ -304,7 +304,7 @@ TEST(requested_frames_can_be_held)
     printf("%d of %d frames on the GPU, %d pictures at a time\n", seen.on_gpu, seen.count, most);
 }
 
-/* LUMEQ_TEST_CLIP changes from a format that GPUs decode to one that no GPU decodes. */
+/* The clip changes from a format that GPUs decode to a format that no GPU decodes. */
 TEST(change_to_software)
 {
     if (!getenv("LUMEQ_TEST_CLIP")) {
@@ -343,7 +343,7 @@ static int64_t decode_within(int64_t limit, const char *fault)
 }
 
 /* Decodes with enough memory, with too little to keep frames on the GPU, and with too little to
- * decode there. */
+ * decode on the GPU. */
 TEST(too_little_memory)
 {
     const int64_t all = decode_within(INT64_MAX, NO_FAULT);
@@ -382,7 +382,7 @@ TEST(lost_gpu_is_not_freed)
     }
 }
 
-/* Allowed growth in bytes, by fragmentation. */
+/* Growth of memory that fragmentation may cause, in bytes. */
 #define MOST_GROWTH (24 << 20)
 
 /* LUMEQ_TEST_OPENS: number of opens. */
@@ -463,13 +463,13 @@ static void check_crop(enum AVPixelFormat stored, enum AVPixelFormat format, int
     CHECK(av_frame_apply_cropping(host, 0) == 0, "libavutil does not crop");
     gpu_frame_crop(frame);
     CHECK(frame->width == host->width && frame->height == host->height,
-          "%d and %d off: %dx%d, not %dx%d", left, top, frame->width, frame->height, host->width,
+          "crop %d, %d: %dx%d, not %dx%d", left, top, frame->width, frame->height, host->width,
           host->height);
     for (int i = 0; i < 2; i++) {
         const ptrdiff_t moved = host->data[i] - first[i];
         const ptrdiff_t rows = moved / host->linesize[i], columns = moved % host->linesize[i];
         const ptrdiff_t wanted = rows * 2048 + columns * (i ? 2 : 1);
-        CHECK(frame->data[i] - start == wanted, "%d and %d off: plane %d begins at %td, not %td",
+        CHECK(frame->data[i] - start == wanted, "crop %d, %d: plane %d begins at %td, not %td",
               left, top, i, frame->data[i] - start, wanted);
     }
     av_frame_free(&frame);

@@ -137,7 +137,7 @@ TEST(stages_keep_their_own_messages)
 
 /* ---- codecs ---- */
 
-/* Logs as a codec's own thread does: with a copy of its context. */
+/* Logs as a codec's own thread does: with a copy of the codec's context. */
 static void *log_for(void *codec)
 {
     AVCodecContext *copy = avcodec_alloc_context3(NULL);

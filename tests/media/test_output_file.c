@@ -21,8 +21,8 @@ uint32_t av_get_random_seed(void)
     return next_number++;
 }
 
-/* Replaces the system's function. With `gets_ahead`, the files are closed first, as by another
- * thread, and their memory is reused. */
+/* Replaces the system's function. If `gets_ahead` is set, first closes the files and reuses their
+ * memory, as another thread might. */
 int unlink(const char *name)
 {
     if (gets_ahead) {

@@ -1,4 +1,4 @@
-/* Names of numbered pictures. */
+/* Makes and reads the names of numbered pictures. */
 
 #include <libavutil/mem.h>
 

@@ -115,7 +115,7 @@ static void count_free(void *opaque, void *memory)
     free(memory);
 }
 
-/* All planes in one buffer, as raw video has them, or each in its own. */
+/* Makes a frame with one buffer for all planes, as in raw video, or with one for each plane. */
 static AVFrame *make_frame(enum AVPixelFormat format, int one_buffer)
 {
     AVFrame *frame = av_frame_alloc();
@@ -251,7 +251,7 @@ TEST(window_formats)
         frame->height = HEIGHT;
         CHECK((picture_format(&format, frame, why, sizeof(why)) == 0) ==
                   convert_is_direct(frame->format),
-              "%s is accepted by only one of them", desc->name);
+              "%s: the window and the equalizer disagree", desc->name);
     }
 }
 

@@ -52,7 +52,7 @@ TEST(long_text_is_cut)
     CHECK(strcmp(shown, "abcd") == 0, "'%s'", shown);
     printable(shown, 9, "abcd\x1b[");
     CHECK(strcmp(shown, "abcd\\x1b") == 0, "'%s'", shown);
-    CHECK(shown[10] == 'x', "wrote beyond its end");
+    CHECK(shown[10] == 'x', "the text exceeds its size");
 }
 
 /* Several quoted names can be used in one statement; long names end in dots. */

@@ -11,7 +11,7 @@
 #define SECONDS 5
 #define MAX_PACKETS 4096
 
-/* All packets of a file's sound. Positions count from `origin`: the first picture, or the start. */
+/* A file's sound packets. Positions count from `origin`: the first picture, or else the start. */
 typedef struct Clip {
     AVFormatContext *format;
     const AVStream *stream;
@@ -40,7 +40,7 @@ static void close_clip(Clip *clip)
 static int open_clip(Clip *clip, const char *name)
 {
     int pictures = 0;
-    av_log_set_level(AV_LOG_FATAL); /* damage is made on purpose */
+    av_log_set_level(AV_LOG_FATAL); /* tests damage packets on purpose */
     *clip = (Clip){0};
     if (avformat_open_input(&clip->format, in_folder(name), NULL, NULL) < 0 ||
         avformat_find_stream_info(clip->format, NULL) < 0)
@@ -88,7 +88,7 @@ typedef struct How {
     int rate, channels;
     int64_t from;
     double speed;
-    int change_speed; /* packets until the speed changes; 0: never */
+    int change_speed; /* packets from one change of speed to the next; 0: no change */
 } How;
 
 static const How usual = {48000, 2, AV_NOPTS_VALUE, 1, 0};
@@ -259,7 +259,7 @@ TEST(speed_changes_while_playing)
           (long long)played.last_end);
 }
 
-/* After a start at any position, the samples are exactly those from there on. */
+/* A start at any position gives exactly the samples from this position on. */
 TEST(starts_to_the_sample)
 {
     static const int64_t starts[] = {0, 1, 20000, 1234567, 2999999, 4990000};
@@ -283,7 +283,7 @@ TEST(starts_to_the_sample)
     }
 }
 
-/* Compressed sound is decoded from earlier packets, as after a seek. */
+/* A start in compressed sound decodes earlier packets, as after a seek. */
 TEST(starts_in_coded_sound)
 {
     static const char *const names[] = {"s.mp4", "s.mp3", "s.opus"};
@@ -337,7 +337,7 @@ static void edit(Clip *clip, double from, double to, double move)
 
 FLAC_TEST(holes_are_silent)
 {
-    edit(clip, 1.25, 2.2, 0); /* 1.0-1.2 and 2.4-2.6 are beeps, 1.7-1.9 is lost */
+    edit(clip, 1.25, 2.2, 0); /* only the beep at 1.7-1.9 s is lost */
     play(clip, &usual, played);
     check_beeps("a hole", played, ALL_BEEPS - 1, 0.002);
     CHECK(played->beeps.count == ALL_BEEPS - 1, "%d beeps", played->beeps.count);
@@ -401,7 +401,7 @@ FLAC_TEST(jitter_is_smoothed)
     CHECK(fabs(played->length - SECONDS) < 0.001, "%.4f s", played->length);
 }
 
-/* The timestamps advance slightly faster than the samples: no hole, and no growing delay. */
+/* If timestamps advance slightly faster than samples, no hole and no growing delay appear. */
 FLAC_TEST(drift_is_smoothed)
 {
     for (int i = 0; i < clip->count; i++)
@@ -493,7 +493,8 @@ TEST(no_decoder)
     if (!open_clip(&clip, "beeps.wav"))
         return;
     clip.stream->codecpar->codec_id = AV_CODEC_ID_PROBE;
-    CHECK(sound_open(&sound, clip.stream, 0, 48000, 2, &error) == MEDIA_INPUT, "it is accepted");
+    CHECK(sound_open(&sound, clip.stream, 0, 48000, 2, &error) == MEDIA_INPUT,
+          "the codec is accepted");
     CHECK(!sound && error.text[0], "no message");
 }
 

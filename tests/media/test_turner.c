@@ -90,7 +90,7 @@ static AVFrame *turn_frame(const AVFrame *frame, PictureTurn turn)
     return to;
 }
 
-/* If chroma is finer in one direction, a quarter turn interpolates it to full resolution. */
+/* If chroma is finer in one direction, a quarter turn interpolates chroma to full resolution. */
 static void check_format(enum AVPixelFormat format, int width, int height)
 {
     const AVPixFmtDescriptor *desc = av_pix_fmt_desc_get(format);
@@ -100,7 +100,7 @@ static void check_format(enum AVPixelFormat format, int width, int height)
         const PictureTurn t = turns[i].turn;
         const int quarter = t.xx == 0;
         const int finer = quarter && desc->log2_chroma_w != desc->log2_chroma_h;
-        if (finer && !sws_isSupportedInput(format)) /* nv16 and nv20 */
+        if (finer && !sws_isSupportedInput(format)) /* swscale cannot read nv16 and nv20 */
             continue;
         FREED_BY(av_frame_free) AVFrame *to = turn_frame(frame, t);
         if (!to)
@@ -161,14 +161,15 @@ TEST(properties)
     av_frame_new_side_data(frame, AV_FRAME_DATA_CONTENT_LIGHT_LEVEL, 8);
     av_dict_set(&frame->metadata, "Orientation", "6", 0);
     AVFrame *to = turn_frame(frame, turns[QUARTER].turn);
-    CHECK(to->pts == 7 && FRAME_DURATION(to) == 3 && to->time_base.den == 25, "times");
-    CHECK(av_cmp_q(to->sample_aspect_ratio, (AVRational){1, 2}) == 0, "aspect");
-    CHECK(!av_frame_get_side_data(to, AV_FRAME_DATA_DISPLAYMATRIX), "it would be turned twice");
+    CHECK(to->pts == 7 && FRAME_DURATION(to) == 3 && to->time_base.den == 25, "the times differ");
+    CHECK(av_cmp_q(to->sample_aspect_ratio, (AVRational){1, 2}) == 0, "the aspect is wrong");
+    CHECK(!av_frame_get_side_data(to, AV_FRAME_DATA_DISPLAYMATRIX),
+          "the frame would be turned twice");
     CHECK(av_frame_get_side_data(to, AV_FRAME_DATA_CONTENT_LIGHT_LEVEL), "light level is lost");
-    CHECK(!av_dict_get(to->metadata, "Orientation", NULL, 0), "it would be turned twice");
+    CHECK(!av_dict_get(to->metadata, "Orientation", NULL, 0), "the frame would be turned twice");
     av_frame_free(&to);
     to = turn_frame(frame, turns[HALF].turn);
-    CHECK(av_cmp_q(to->sample_aspect_ratio, (AVRational){2, 1}) == 0, "aspect");
+    CHECK(av_cmp_q(to->sample_aspect_ratio, (AVRational){2, 1}) == 0, "the aspect is wrong");
     av_frame_free(&to);
 }
 
