@@ -18,7 +18,7 @@
 static char parent[] = "/tmp/lumeq-job-XXXXXX";
 static char folder[sizeof(parent) + 16], output[sizeof(parent) + 4];
 
-/* The plan and the part that the files belong to. */
+/* The plan and the parts that the files belong to. */
 static JobPart of_part[4];
 static const JobPlan of_plan = {
     .folder = folder, .mark = 0xabcdef01, .parts = of_part, .part_count = 4};
@@ -79,7 +79,7 @@ static void write_frames(void)
     frame_writer_close(&writer);
 }
 
-/* Returns the number of frames, or a fault. *same is 0 if one differs. */
+/* Returns the number of frames, or a fault. *same becomes 0 if a frame differs. */
 static int read_frames(int *same, MediaError *error)
 {
     FrameReader reader = {0};
@@ -118,7 +118,7 @@ static void test_crafted_frames(void)
 {
     static const struct {
         uint32_t first;       /* size that the record claims to unpack to */
-        size_t plain, behind; /* bytes in the stream and after it */
+        size_t plain, behind; /* bytes that the stream unpacks to; bytes after the stream */
     } records[] = {
         {UINT32_MAX, 48, 0},
         {UINT32_MAX, 1 << 20, 0},
@@ -208,7 +208,7 @@ static int packets_are_whole(MediaError *error)
     return ret >= 0;
 }
 
-/* Commits two packets: the first has these flags, the second this pts. True if that succeeds. */
+/* Commits two packets: the first has these flags, the second this pts. Returns 1 on success. */
 static int commits(int flags, int64_t second)
 {
     AVPacket *packet = av_packet_alloc();
@@ -324,7 +324,7 @@ static void write_plan(const char *text, size_t size)
     fclose(file);
 }
 
-/* A plan that was read is written as the same text. */
+/* Reading a plan and writing it again gives the same text. */
 static void test_plan(void)
 {
     const JobPath path = job_path(folder, "plan");

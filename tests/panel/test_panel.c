@@ -1,4 +1,4 @@
-/* The histogram panel draws the given data, inside its bounds. */
+/* The histogram panel draws its data, inside the panel's bounds. */
 #include <math.h>
 #include <stddef.h>
 
@@ -109,7 +109,7 @@ TEST(panel_many_bins)
     panel_draw(&picture.data, &picture.canvas, NULL);
     const Rect plot = panel_layout(700, 420, 0, &(PanelData){0}).output;
     for (int column = 0; column < plot.width; column++) {
-        if (column == plot.width / 2) /* bins of both halves */
+        if (column == plot.width / 2) /* this column has bins of both halves */
             continue;
         const int height = bar_height(plot, column);
         const int want = column < plot.width / 2 ? plot.height : plot.height / 2;
@@ -202,7 +202,7 @@ static void check_all_opaque(int width, int height)
     for (int y = 0; y < height; y++)
         for (int x = 0; x < width; x++)
             opaque &= pixel(x, y)[3] == 255;
-    CHECK(opaque, "%dx%d: not all of it was drawn", width, height);
+    CHECK(opaque, "%dx%d: not all pixels were drawn", width, height);
 }
 
 static void check_size(int width, int height, int bins, Text *text)
@@ -274,7 +274,7 @@ TEST(panel_layout)
             }
 }
 
-/* With any scope, plots lie inside and do not overlap. At common sizes, all plots have room. */
+/* With any scope, plots lie in the panel and do not overlap. At common sizes, all have room. */
 TEST(scope_layout)
 {
     static const int all[][2] = {{480, 1080}, {480, 790}, {768, 2160},
@@ -295,22 +295,23 @@ TEST(scope_layout)
                           "%dx%d, scope %d: plot %d lies outside", width, height, scope, i);
                     for (int k = 0; k < i; k++)
                         CHECK(!a.width || !plots[k].width || !overlap(a, plots[k]),
-                              "%dx%d, scope %d: plots %d and %d", width, height, scope, i, k);
+                              "%dx%d, scope %d: plots %d and %d overlap", width, height, scope, i,
+                              k);
                 }
                 CHECK(l.vectors.width == l.vectors.height, "not square");
                 if (scope == PANEL_ALL)
                     CHECK(!l.waveform.width == !l.vectors.width, "only one of two scopes");
             }
     for (size_t i = 0; i < sizeof(all) / sizeof(all[0]); i++)
-        for (int scale = 0; scale < 4; scale++) /* larger text does not take the room */
+        for (int scale = 0; scale < 4; scale++) /* larger text leaves room for all plots */
             CHECK(panel_has_room_for_all(all[i][0], all[i][1], (PanelText){.scale = scale}),
                   "%dx%d, text times %d", all[i][0], all[i][1], scale);
     for (int width = 216; width < 1300;
          width += 31) { /* the same physical size at twice the density */
         const PanelData once = {.words = ""}, twice = {.words = "", .text.density = 2};
         const int text = panel_layout(width, 400, 3, &once).text;
-        CHECK(panel_layout(2 * width, 800, 3, &twice).text / 2 == text, "%d wide: not %d", width,
-              text);
+        CHECK(panel_layout(2 * width, 800, 3, &twice).text / 2 == text,
+              "%d wide: text is not %d high", width, text);
     }
     CHECK(!panel_has_room_for_all(216, 240, (PanelText){0}), "a small panel has room for all");
 }
@@ -351,7 +352,7 @@ TEST(scope_plots)
         const int levels[] = {16, 235, 128};
         for (int k = 0; k < 3; k++) {
             const int y = w.y + (int)((255 - levels[k] + 0.5) * w.height / 256);
-            CHECK(is_lit(w.x + w.width / 4, y) == (k < 2), "level %d of %d", levels[k], i);
+            CHECK(is_lit(w.x + w.width / 4, y) == (k < 2), "size %d, level %d", i, levels[k]);
             CHECK(!is_lit(w.x + w.width * 3 / 4, y), "level %d on the other side", levels[k]);
         }
         picture.data.scope = PANEL_VECTORSCOPE;
@@ -360,7 +361,7 @@ TEST(scope_plots)
         const Rect v = l.vectors;
         const int x = v.x + (int)(109.5 * v.width / 256);
         const int y = v.y + (int)((255 - 212 + 0.5) * v.height / 256);
-        CHECK(is_lit(x, y) && pixel(x, y)[0] > pixel(x, y)[2] + 60, "no red in %d", i);
+        CHECK(is_lit(x, y) && pixel(x, y)[0] > pixel(x, y)[2] + 60, "no red in size %d", i);
         CHECK(!is_lit(x, v.y + v.height - (y - v.y)), "a colour that is not in the picture");
     }
 }
@@ -495,7 +496,7 @@ TEST(panel_cache_numbers)
     check_cached(cache, 480, 640, text, 2 * PANEL_NUMBERS_US);
     picture.hist_in[40] = 1000;
     panel_cache_draw(cache, &picture.data, 480, 640, text, 2 * PANEL_NUMBERS_US + 1);
-    CHECK(panel_cache_is_late(cache), "an unchanged first frame does not start its interval");
+    CHECK(panel_cache_is_late(cache), "an unchanged first frame does not start an interval");
     CHECK(panel_interval(-1) == -1 && panel_interval(0) == 0, "intervals around 0");
 }
 
@@ -526,14 +527,14 @@ static void check_place(int width, int height, PanelMode mode)
     const PanelPlace p = panel_place(width, height, mode, 1);
     CHECK(is_inside(p.panel, window) && is_inside(p.picture, window) &&
               is_inside(p.free, p.picture),
-          "%dx%d: outside", width, height);
+          "%dx%d: a part lies outside", width, height);
     CHECK(!overlap(p.panel, p.free), "%dx%d: the panel covers the free area", width, height);
-    CHECK(mode != PANEL_BESIDE || !overlap(p.panel, p.picture), "%dx%d: over the picture", width,
-          height);
+    CHECK(mode != PANEL_BESIDE || !overlap(p.panel, p.picture),
+          "%dx%d: the panel covers the picture", width, height);
     CHECK(mode != PANEL_OVER || p.panel.y + p.panel.height <= height - height / 4,
-          "%dx%d: over subtitles", width, height);
+          "%dx%d: the panel covers subtitles", width, height);
     CHECK((double)p.picture.width * p.picture.height >= 0.5 * width * height,
-          "%dx%d: little is left", width, height);
+          "%dx%d: the picture is too small", width, height);
     if (width < 640 || height < 360 || mode == PANEL_OFF)
         return;
     const PanelLayout layout =
@@ -555,11 +556,11 @@ static void check_place_over(Rect around)
         const int right = around.x + around.width - p.panel.x - p.panel.width;
         if (!p.panel.width)
             continue;
-        CHECK(is_inside(p.panel, around), "%dx%d: not over the picture", around.width,
+        CHECK(is_inside(p.panel, around), "%dx%d: the panel is not over the picture", around.width,
               around.height);
         CHECK(is_inside(p.free, window) && !overlap(p.free, p.panel),
               "%dx%d: the panel covers the free area", around.width, around.height);
-        CHECK((at_left ? left : right) <= 20, "%dx%d: %d from its side", around.width,
+        CHECK((at_left ? left : right) <= 20, "%dx%d: %d pixels from the side", around.width,
               around.height, at_left ? left : right);
     }
 }

@@ -1,4 +1,4 @@
-/* Counts of the scopes, compared with counts made by hand. */
+/* Compares the scopes' counts with counts made by hand. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -31,17 +31,17 @@ TEST(gray)
     scopes_count(&scopes, &picture);
     CHECK(scopes.columns == 4 && !scopes.has_chroma && scopes.full_range, "%d columns",
           scopes.columns);
-    CHECK(scopes.waveform[0][0] == 2 && scopes.waveform[0][1] == 1, "the first column");
-    CHECK(scopes.waveform[1][16] == 1 && scopes.waveform[1][17] == 2, "the second one");
-    CHECK(scopes.waveform[2][235] == 3, "the third one");
-    CHECK(scopes.waveform[3][255] == 1 && scopes.waveform[3][7] == 2, "the last one");
+    CHECK(scopes.waveform[0][0] == 2 && scopes.waveform[0][1] == 1, "the first column is wrong");
+    CHECK(scopes.waveform[1][16] == 1 && scopes.waveform[1][17] == 2, "the second column is wrong");
+    CHECK(scopes.waveform[2][235] == 3, "the third column is wrong");
+    CHECK(scopes.waveform[3][255] == 1 && scopes.waveform[3][7] == 2, "the last column is wrong");
     CHECK(all_luma() == 12 && scopes.column_samples == 3, "%u in all, %u a column", all_luma(),
           scopes.column_samples);
-    CHECK(scopes.most_vectors == 0, "vectors of gray");
+    CHECK(scopes.most_vectors == 0, "gray has vectors");
 }
 
-/* Scopes count the upper 8 bits of a code, at any position in a sample. Values beyond the last code
- * count as the last code. */
+/* Scopes count a code's upper 8 bits, wherever the code lies in its sample. Values beyond the last
+ * code count as the last code. */
 TEST(deep)
 {
     static const uint16_t low[2] = {1023, 515}, high[2] = {1023 << 6, 515 << 6};
@@ -72,13 +72,14 @@ TEST(vectors)
     scopes_count(&scopes, &picture);
     CHECK(scopes.has_chroma && scopes.kr == 0.25 && scopes.kb == 0.125,
           "the chroma or the matrix is wrong");
-    CHECK(scopes.vectors[240][90] == 1 && scopes.vectors[128][128] == 1, "two colours");
+    CHECK(scopes.vectors[240][90] == 1 && scopes.vectors[128][128] == 1, "a colour is missing");
     CHECK(scopes.most_vectors == 1, "at most %u", scopes.most_vectors);
     picture.cb = (ScopesPlane){&both[0][0], 2, 4, 2, 1, 1, 8, 0};
     picture.cr = (ScopesPlane){&both[0][1], 2, 4, 2, 1, 1, 8, 0};
     scopes_count(&scopes, &picture);
-    CHECK(scopes.vectors[240][90] == 2 && scopes.most_vectors == 2, "one colour twice");
-    CHECK(scopes.vectors[128][128] == 0, "counts of the previous picture");
+    CHECK(scopes.vectors[240][90] == 2 && scopes.most_vectors == 2,
+          "one colour does not count twice");
+    CHECK(scopes.vectors[128][128] == 0, "counts of the previous picture remain");
 }
 
 /* A quarter turn: stored columns are shown as rows, the first one at the bottom. */
@@ -106,7 +107,7 @@ TEST(large)
     const ScopesPicture picture = {.luma = plane(luma, WIDTH, HEIGHT, 1, 8, 0)};
     scopes_count(&scopes, &picture);
     CHECK(scopes.columns == SCOPES_COLUMNS, "%d columns", scopes.columns);
-    CHECK(all_luma() == 641 * 270, "%u samples", all_luma()); /* steps of 3 and 4 */
+    CHECK(all_luma() == 641 * 270, "%u samples", all_luma()); /* every 3rd column and 4th row */
     for (int x = 0; x < SCOPES_COLUMNS; x++) {
         const int from = x * 200 / SCOPES_COLUMNS, to = (x + 1) * 200 / SCOPES_COLUMNS;
         uint32_t there = 0, column = 0;

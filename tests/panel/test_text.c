@@ -108,8 +108,8 @@ TEST(text_without_fonts)
     setenv("FONTCONFIG_FILE", write_file("fonts", config, sizeof(config) - 1), 1);
     Text *text;
     CHECK(text_open(&text) < 0, "opened without a font");
-    CHECK(text == NULL, "not NULL");
-    CHECK(ink_of(text, WIDTH, "nothing").width <= 0, "drew something");
+    CHECK(text == NULL, "the text is not NULL");
+    CHECK(ink_of(text, WIDTH, "nothing").width <= 0, "text is drawn without a font");
     text_close(&text);
     unsetenv("FONTCONFIG_FILE");
 }

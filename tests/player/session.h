@@ -13,9 +13,9 @@
 #define LIVENESS_US (CHECK_SLOWER * 30000000)
 
 #define SECOND 1000000
-#define FRAME_US 40000 /* a frame of the clip, which lasts 11 s */
+#define FRAME_US 40000 /* duration of a frame; the clip lasts 11 s */
 
-/* Not in Session, because a thread that opens a file may read it after the session has ended. */
+/* Not in Session, because a thread that opens a file may read the flag after the session's end. */
 static atomic_int session_stop;
 
 typedef struct Session {
