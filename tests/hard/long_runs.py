@@ -74,7 +74,7 @@ class Watch(threading.Thread):
 
 
 def press_keys(process, display, seconds):
-    """Presses keys that mostly seek, for this time, and then closes the window."""
+    """Presses keys that mostly seek for `seconds`, and then closes the window."""
     keys = itertools.cycle(("Right", "Up", "Left", "Right", "Down", "space", "space", "c", "c", "f", "f"))
     end = time.monotonic() + seconds
     while process.poll() is None:
@@ -138,7 +138,7 @@ def main():
             faults = attempt(name, source, place, frames)
             found = [line for path in written(place) for line in hashes(path)]
             if name not in ("stats", "window") and found != wanted:
-                faults.append("the output has %d frames, the input %d; or frames differ" % (len(found), len(wanted)))
+                faults.append("frames differ; the output has %d, the input %d" % (len(found), len(wanted)))
             print("; ".join(faults) or "ok", flush=True)
             failed += bool(faults)
             for path in written(place):

@@ -11,8 +11,8 @@ usage() {
     cat <<END
 usage: run.sh [HOURS [BUILD_DIR...]]
 
-Repeats rounds of trials for HOURS (default: 8), on one core. Each round runs other cases. By default it
-makes and tests two builds alternately, one of them with AddressSanitizer. Prints each failure, and finally
+Repeats rounds of trials for HOURS (default: 8), on one core. Each round runs other cases. By default,
+two builds are made and tested alternately, one of them with AddressSanitizer. Prints each failure, and finally
 the number of runs per exit code. Ends with 1 if a trial failed. CHECK_SEED is the number of the first
 round (default: 0).
 END

@@ -19,7 +19,7 @@ class Disks(Trial):
         return path
 
     def fills(self, mode, kilobytes, replaces):
-        """Runs on the disk; if that fails, makes room and runs again."""
+        """Runs on the disk; if the run fails, makes room and runs again."""
         source, disk = seeds.seed("h264-10.mkv"), self.disk(kilobytes)
         try:
             words = self.command(mode, source, seeds.good())

@@ -25,7 +25,7 @@ class FailingCalls(Trial):
 
     @functools.lru_cache(None)
     def calls(self, mode):
-        """Counts each function's calls in a run without failures. With several processes, the maximum counts."""
+        """Counts each function's calls in a run without failures. For several processes, returns the maximum."""
         env = self.environment_of(mode, FAULT_CALL="none", FAULT_COUNTS="1")
         told = self.judge(self.started(mode, self.words(mode), self.work(), seeds.good(), env), (DONE,)).err
         found = collections.Counter()

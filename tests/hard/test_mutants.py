@@ -11,7 +11,7 @@ KINDS = ["byte", "bytes", "burst", "head", *CUTS, "lost", "doubled", "swapped"]
 
 
 def mutant(random, kind, data):
-    """A damaged copy."""
+    """A damaged copy of `data`."""
     size = len(data)
     data = bytearray(data)
     if kind in CUTS:

@@ -117,7 +117,7 @@ class Trial(Case):
         return ffmpeg("-xerror", "-i", path, "-map", "0:v:0", "-f", "null", "-") == b""
 
     def outputs(self, mode, folder):
-        """Returns all files in a run's folder. Fails if the mode never writes one of them."""
+        """Returns all files in a run's folder. Fails if one of them is no output of the mode."""
         left = sorted(os.path.relpath(os.path.join(at, name), folder) for at, _, names in os.walk(folder) for name in names)
         strange = [name for name in left if not re.fullmatch(MODES[mode].files, name)]
         self.assertEqual(strange, [], "files that are left over")

@@ -1,4 +1,4 @@
-/* Prints a hash of 40 equalized frames for each mode. They must be the same on every system. */
+/* Prints a hash of 40 equalized frames for each mode. Every system must print the same hashes. */
 #include <lumeq/lumeq.h>
 #include <stdio.h>
 #include <stdlib.h>

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # Runs samples/cluster/slurm.sh on a Slurm cluster of its own: a controller and two nodes, all on this machine.
 # One node is killed while it writes a part. The film must still equal that of a single run. LUMEQ names the
-# program; without it, one is built in build/ci/hosts/. Needs root. Installs Slurm's packages.
+# program; if unset, the program is built in build/ci/hosts/. Needs root. Installs Slurm's packages.
 # Exit code: 0 passed, 77 cannot run here, otherwise failed.
 set -euo pipefail
 # shellcheck source-path=SCRIPTDIR source=../../samples/build.sh
@@ -82,7 +82,7 @@ kill_daemon() { # controller|node1|node2
     done
 }
 
-# Kills a node and its jobs. A job's script runs from the node's folder, and its processes share a session.
+# Kills a node and its jobs. A job's script lies in the node's folder, and the job's processes share a session.
 kill_node() {
     local pid session sessions=()
     kill_daemon "$1"

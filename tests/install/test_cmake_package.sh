@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# Tests find_package(lumeq) with a moved installation: it accepts only this version, and programs that
-# link each target run.
+# Tests find_package(lumeq) with a moved installation. Only this version may be accepted, and programs
+# that link each target must run.
 # Arguments: cmake, the source folder, the build folder, a C compiler, ON if the build has a shared
 # library.
 set -euo pipefail

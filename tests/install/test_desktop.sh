@@ -21,7 +21,7 @@ fail() {
 id=$(sed -n 's/^LUMEQ_APP_ID:STRING=//p' "$build/CMakeCache.txt")
 installed=$(find "$work/share" -name '*.metainfo.xml')
 [ "$installed" = "${id:+$work/share/metainfo/$id.metainfo.xml}" ] || fail "with the id '$id' the installed metainfo is '$installed'"
-grep -q "<id>${id:-com.example.lumeq}</id>" "$metainfo" || fail "the metainfo has another id"
+grep -q "<id>${id:-com.example.lumeq}</id>" "$metainfo" || fail "the metainfo lacks this id"
 
 [ -x "$work/bin/$(sed -n 's/^TryExec=//p' "$entry")" ] || fail "the program that the entry starts is not installed"
 [ "$(sed -n 's/^Icon=//p' "$entry").svg" = "${icon##*/}" ] || fail "the entry names another icon"
@@ -38,7 +38,7 @@ from_header=$(sed -n 's/^#define LUMEQ_VERSION_\(MAJOR\|MINOR\|PATCH\) *//p' \
 newest=$(grep -m 1 '^## [0-9]' "$source/include/lumeq/CHANGELOG.md")
 [[ $newest =~ ^'## '"$version"' ('(20[0-9]{2}-[0-9]{2}-[0-9]{2})')'$ ]] ||
     fail "the newest release in CHANGELOG.md is '$newest', not $version"
-grep -qF "version=\"$version\" date=\"${BASH_REMATCH[1]-}\"" "$metainfo" || fail "the metainfo has another release or date"
+grep -qF "version=\"$version\" date=\"${BASH_REMATCH[1]-}\"" "$metainfo" || fail "the metainfo lacks this release or its date"
 
 if command -v desktop-file-validate >/dev/null; then
     desktop-file-validate "$entry" || fail "the entry is not valid"

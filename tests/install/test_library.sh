@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Tests the library alone, with -DLUMEQ_PROGRAM=OFF: it must build and install if pkg-config finds no
+# Tests the library alone, with -DLUMEQ_PROGRAM=OFF: it must build and install even if pkg-config finds no
 # packages, and the example of the library's page must compile and run with the flags of lumeq.pc. The README's
 # commands for OBS must install a filter that finds its symbols.
 # Arguments: cmake, the source folder, a C compiler, options for cmake.
@@ -64,7 +64,7 @@ if ! pkg-config --exists libobs; then
 fi
 "$cmake" "$work/build" -DLUMEQ_OBS=ON >"$work/log" 2>&1 || fail "$(cat "$work/log")"
 "$cmake" --build "$work/build" --parallel 2 >"$work/log" 2>&1 || fail "$(cat "$work/log")"
-ln -s . "$work/build/obs" # The README builds in build/obs. Do not compile everything again
+ln -s . "$work/build/obs" # The README builds in build/obs. The link avoids a second build
 line=$(grep '^mkdir -p ~/.config/obs-studio' "$source/README.md")
 (cd "$work" && HOME=$work/home bash -c "$line")
 ldd -r "$work/home/.config/obs-studio/plugins/lumeq/bin/64bit/lumeq.so" >"$work/libraries"

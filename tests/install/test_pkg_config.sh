@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # Tests lumeq.pc for the usual places of the library: /usr with a folder for each architecture, another
-# prefix, and absolute folders. The library is installed below DESTDIR, and also moved.
+# prefix, and absolute folders. The library is installed below DESTDIR, and then moved.
 # Arguments: cmake, the source folder, the build folder, a C compiler, options for cmake.
 set -euo pipefail
 cmake=$1 source=$2 build=$3 cc=$4
