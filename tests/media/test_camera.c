@@ -216,7 +216,7 @@ static int live_view_next(LiveView *v, Decoded *frame, int64_t patience)
     *frame = received->decoded;
     received->decoded = (Decoded){0};
     frame_free(&received);
-    CHECK(frame->position > v->last, "%lld after %lld", (long long)frame->position,
+    CHECK(frame->position > v->last, "position %lld after %lld", (long long)frame->position,
           (long long)v->last);
     v->last = frame->position;
     v->last_number = live_view_number(frame->frame);

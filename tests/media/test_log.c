@@ -162,8 +162,8 @@ TEST(codecs_keep_messages_of_their_threads)
     media_log_clear();
     LogNote note = codec_log_take(&logs[0]);
     CHECK(!note.error[0] && !note.refused_width, "the other codec's message: '%s'", note.error);
-    CHECK(!codec_log_has_damage(&logs[0]), "the other codec's damage");
-    CHECK(codec_log_has_damage(&logs[1]), "no damage");
+    CHECK(!codec_log_has_damage(&logs[0]), "damage of the other codec is noted");
+    CHECK(codec_log_has_damage(&logs[1]), "damage is not noted");
     note = codec_log_take(&logs[1]);
     CHECK(strstr(note.error, "frame 7 is broken"), "'%s'", note.error);
     CHECK(note.refused_width == 70000 && note.refused_height == 60000, "%ux%u", note.refused_width,

@@ -27,8 +27,8 @@ TEST(numbers_are_read_from_names)
             if (!CHECK(name != NULL, "no name"))
                 continue;
             const char *base = strrchr(name, '/') ? strrchr(name, '/') + 1 : name;
-            CHECK(picture_pattern_number(patterns[i], base) == numbers[k], "another number: %s",
-                  name);
+            CHECK(picture_pattern_number(patterns[i], base) == numbers[k],
+                  "the number of %s differs", name);
             av_free(name);
         }
     static const char *const others[][2] = {

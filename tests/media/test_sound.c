@@ -223,7 +223,7 @@ TEST(rates_and_channels)
             CHECK(play(&clip, &how, &played) == 0, "%s: damage", name);
         check_beeps(name, &played, ALL_BEEPS, 0.002);
         check_pitch(name, &played, 0.003);
-        CHECK(fabs(played.length - SECONDS) < 0.002, "%s: %.4f s", name, played.length);
+        CHECK(fabs(played.length - SECONDS) < 0.002, "%s: length %.4f s", name, played.length);
     }
 }
 
@@ -341,7 +341,7 @@ FLAC_TEST(holes_are_silent)
     play(clip, &usual, played);
     check_beeps("a hole", played, ALL_BEEPS - 1, 0.002);
     CHECK(played->beeps.count == ALL_BEEPS - 1, "%d beeps", played->beeps.count);
-    CHECK(fabs(played->length - SECONDS) < 0.001, "%.4f s", played->length);
+    CHECK(fabs(played->length - SECONDS) < 0.001, "length %.4f s", played->length);
     CHECK(played->worst_step < 1e-4, "a step of %g s", played->worst_step);
 }
 
@@ -351,7 +351,7 @@ FLAC_TEST(starts_in_a_hole)
     const How how = {48000, 2, 1500000, 1, 0};
     play(clip, &how, played);
     CHECK(played->first == how.from, "first at %lld", (long long)played->first);
-    CHECK(fabs(played->length - 3.5) < 0.001, "%.4f s", played->length);
+    CHECK(fabs(played->length - 3.5) < 0.001, "length %.4f s", played->length);
     check_beeps("a start in a hole", played, ALL_BEEPS - 3, 0.002);
 }
 
@@ -360,7 +360,7 @@ FLAC_TEST(overlaps_are_cut)
     edit(clip, 2.1, 2.1, -0.15); /* in the pause from 1.9 to 2.4 */
     play(clip, &usual, played);
     CHECK(played->worst_step < 1e-4, "a step of %g s", played->worst_step);
-    CHECK(fabs(played->length - (SECONDS - 0.15)) < 0.001, "%.4f s", played->length);
+    CHECK(fabs(played->length - (SECONDS - 0.15)) < 0.001, "length %.4f s", played->length);
     CHECK(played->beeps.count == ALL_BEEPS, "%d beeps", played->beeps.count);
     for (int i = 3; i < played->beeps.count; i++) {
         const double rise = played->beeps.rises[i] + 0.15;
@@ -373,7 +373,7 @@ static void check_jump(Clip *clip, Played *played, double jump)
     edit(clip, 2.1, 2.1, jump);
     play(clip, &usual, played);
     CHECK(fabs(played->worst_step - fabs(jump)) < 0.03, "a step of %g s", played->worst_step);
-    CHECK(fabs(played->length - SECONDS) < 0.03, "%.4f s", played->length);
+    CHECK(fabs(played->length - SECONDS) < 0.03, "length %.4f s", played->length);
     for (int n = 3; n < played->beeps.count; n++) {
         const double rise = played->beeps.rises[n] - jump;
         CHECK(fabs(rise - beep_nearest(rise)) < 0.002, "a beep at %.4f", rise);
@@ -398,7 +398,7 @@ FLAC_TEST(jitter_is_smoothed)
     play(clip, &usual, played);
     check_beeps("jitter", played, ALL_BEEPS, 0.012);
     CHECK(played->worst_step < 0.001, "a step of %g s", played->worst_step);
-    CHECK(fabs(played->length - SECONDS) < 0.001, "%.4f s", played->length);
+    CHECK(fabs(played->length - SECONDS) < 0.001, "length %.4f s", played->length);
 }
 
 /* If timestamps advance slightly faster than samples, no hole and no growing delay appear. */
@@ -411,7 +411,7 @@ FLAC_TEST(drift_is_smoothed)
         const double rise = played->beeps.rises[n] / 1.01;
         CHECK(fabs(rise - beep_nearest(rise)) < 0.016, "a beep at %.4f", rise);
     }
-    CHECK(fabs(played->length - SECONDS) < 0.001, "%.4f s", played->length);
+    CHECK(fabs(played->length - SECONDS) < 0.001, "length %.4f s", played->length);
 }
 
 /* The rate and the number of channels change within a track. */
@@ -473,7 +473,7 @@ TEST(damage_is_skipped)
         const int64_t damage = play(&clip, &usual, &played);
         /* MP3 and Opus may decode any bits without an error */
         CHECK(damage > 0 || i == 1 || i == 3, "%s: no damage is reported", names[i]);
-        CHECK(fabs(played.length - SECONDS) < 0.2, "%s: %.3f s", names[i], played.length);
+        CHECK(fabs(played.length - SECONDS) < 0.2, "%s: length %.3f s", names[i], played.length);
         int right = 0;
         for (int n = 0; n < played.beeps.count; n++) {
             const double rise = played.beeps.rises[n];

@@ -180,7 +180,7 @@ TEST(panel_curve)
         int found = 0;
         for (int dy = -2; dy <= 2; dy++)
             found |= pixel(x, y + dy)[0] > 150;
-        CHECK(found, "code %d", code);
+        CHECK(found, "the curve misses code %d", code);
         const int far = y + (code < 128 ? plot.height / 3 : -plot.height / 3);
         CHECK(pixel(x, far)[0] < 200, "a bright pixel far from the curve at code %d", code);
     }

@@ -50,12 +50,12 @@ TEST(deep)
     for (int i = 0; i < 2; i++) {
         scopes_count(&scopes, &picture);
         CHECK(scopes.waveform[0][255] == 1 && scopes.waveform[1][128] == 1 && all_luma() == 2,
-              "10 bits, %d", i);
+              "10 bits, case %d: wrong counts", i);
         picture.luma = plane(high, 2, 1, 2, 10, 6);
     }
     picture.luma = plane(wrong, 2, 1, 2, 10, 0);
     scopes_count(&scopes, &picture);
-    CHECK(scopes.waveform[0][255] == 1 && scopes.waveform[1][0] == 1, "beyond the last code");
+    CHECK(scopes.waveform[0][255] == 1 && scopes.waveform[1][0] == 1, "values above the last code");
 }
 
 /* Chroma is in one plane or in two. Each frame starts new counts. */
@@ -91,7 +91,7 @@ TEST(turned)
     scopes_count(&scopes, &picture);
     for (int i = 0; i < 3; i++)
         CHECK(scopes.waveform[0][10 + 10 * i] == 1 && scopes.waveform[1][40 + 10 * i] == 1,
-              "row %d", i);
+              "row %d has wrong counts", i);
 }
 
 /* A large picture is sampled in even steps. A scope's column covers several picture columns. */
