@@ -19,7 +19,7 @@ VARIANT_TEST(large_counts)
     }
 }
 
-/* Pictures just large enough for another code path, and just too small. */
+/* Pictures just above and just below the size at which another code path begins. */
 VARIANT_TEST(large_pictures)
 {
     static const struct {
@@ -36,7 +36,7 @@ VARIANT_TEST(large_pictures)
 }
 
 /* The left half of each row has one code, the right half another, so samples 32 apart always differ
- * and most neighbours are equal. With 4096 rows, counters of 8 and 16 bits wrap to 0. */
+ * and most neighbours are equal. With 4096 rows, counters of 8 and 16 bits return to 0. */
 static void check_two_codes(const char *name, const LumeqKernels *kernels, int code, int other,
                             int height)
 {
@@ -51,15 +51,15 @@ static void check_two_codes(const char *name, const LumeqKernels *kernels, int c
 
 VARIANT_TEST(meetings_of_two_codes)
 {
-    static const int ways[] = {1, 2, 127, 128, 129, 254, 255};
-    for (int i = 0; i < (int)(sizeof(ways) / sizeof(ways[0])); i++)
+    static const int apart[] = {1, 2, 127, 128, 129, 254, 255};
+    for (int i = 0; i < (int)(sizeof(apart) / sizeof(apart[0])); i++)
         for (int code = 0; code < 256; code += 51)
             for (int more = -1; more <= 1; more++)
-                check_two_codes(name, kernels, code, (code + ways[i]) & 255, 4096 + more);
+                check_two_codes(name, kernels, code, (code + apart[i]) & 255, 4096 + more);
 }
 
-/* Rows of two distant codes, after random rows or before them, so that counters overflow or just
- * fill up. */
+/* Among random rows, some rows have only two distant codes, so that counters overflow or just fill
+ * up. */
 VARIANT_TEST(crowds)
 {
     static const struct {
@@ -76,7 +76,7 @@ VARIANT_TEST(crowds)
     }
 }
 
-/* One pair of codes occurs 250 to 260 times: around the maximum of a byte. */
+/* One pair of codes occurs 250 to 260 times, because a byte counts up to 255. */
 VARIANT_TEST(full_counters)
 {
     const CurveParams p = params_of(formats[0], LUMEQ_RANGE_FULL);
@@ -95,7 +95,7 @@ VARIANT_TEST(full_counters)
         }
 }
 
-/* Codes `first` to `first` + `span` - 1, at random. */
+/* Fills with random codes from `first` to `first` + `span` - 1. */
 static void fill_codes(const CheckRect *rect, int first, int span, CheckRandom *random)
 {
     for (int y = 0; y < rect->height; y++)
@@ -103,7 +103,7 @@ static void fill_codes(const CheckRect *rect, int first, int span, CheckRandom *
             check_row(rect, y)[x] = (uint8_t)(first + check_below(random, span));
 }
 
-/* 1 to 90 neighbouring codes. The last of them occurs at least once. */
+/* Pictures with 1 to 90 neighbouring codes. The last code occurs at least once. */
 VARIANT_TEST(few_codes)
 {
     const CurveParams p = params_of(formats[0], LUMEQ_RANGE_FULL);
@@ -140,7 +140,7 @@ VARIANT_TEST(patchwork)
     }
 }
 
-/* More samples of one code than 16-bit sums hold, but never only that code. */
+/* Nearly all samples have one code: more than 16 bits can count. */
 VARIANT_TEST(nearly_flat)
 {
     const CurveParams p = params_of(formats[0], LUMEQ_RANGE_FULL);
@@ -169,8 +169,8 @@ VARIANT_TEST(tile_bins)
     }
 }
 
-/* Codes less than `span` above a code that changes slowly or jumps now and then. Some are above the
- * last code. Bits below the codes are random. */
+/* Fills with codes from `first` to `first` + `span` - 1. `first` changes slowly and sometimes
+ * jumps. Some codes exceed the depth. Bits below the codes are random. */
 static void fill_slowly(const CheckRect *rect, const CurveParams *p, int span, CheckRandom *random)
 {
     const int codes = 1 << p->depth, low = (1 << p->shift) - 1, most = (65536 >> p->shift) - span;

@@ -11,7 +11,7 @@
 #define MAX_WIDTH 200
 #define MAX_HEIGHT 5
 
-/* The tables: the identity, its mirror image, one code, and random codes. Nodes are monotone. */
+/* Tables: identity, mirror image (nodes: all white), one code, random codes (nodes: rising). */
 enum { TABLES = 4 };
 
 static uint32_t any_code(const CurveParams *p, int which, int i, CheckRandom *random)
@@ -43,7 +43,7 @@ static void fill_table(CurveTable *table, const CurveParams *p, int which, Check
         table->nodes[p->bins] = end;
 }
 
-/* By the definition: interpolated between two nodes in real numbers. */
+/* The sample by definition: nodes are interpolated in real numbers. */
 static int expected_sample(const CurveTable *table, int code, const CurveParams *p, int x, int y)
 {
     if (!curve_has_nodes(p))
@@ -170,7 +170,7 @@ VARIANT_TEST(pictures_and_tables)
     }
 }
 
-/* Fills with random codes of a range; the last one occurs at least once. */
+/* Fills with random codes from `first` to `last`. `last` occurs at least once. */
 static void fill_between(uint8_t *samples, int count, int first, int last, CheckRandom *random)
 {
     for (int i = 0; i < count; i++)
@@ -178,7 +178,7 @@ static void fill_between(uint8_t *samples, int count, int first, int last, Check
     samples[check_below(random, 3) ? check_below(random, count) : count - 1] = (uint8_t)last;
 }
 
-/* Rows in pieces with different ranges of codes. */
+/* Each row consists of pieces with different ranges of codes. */
 VARIANT_TEST(codes_between)
 {
     static CurveTable table;
@@ -225,7 +225,7 @@ static void check_at_pages(const char *name, const LumeqKernels *kernels, uint8_
     run_apply(kernels, &src, &dst, 0, table, p);
     const int code = code_at(&src, row - size, 2, p->depth, p->shift);
     CHECK(sample_at(&dst, row - size, 2, p->depth) == expected_sample(table, code, p, width - 1, 2),
-          "%s: last sample of width %d, depth %d", name, width, p->depth);
+          "%s: width %d, depth %d: the last sample is wrong", name, width, p->depth);
 }
 
 /* A picture at the start or end of the page between two inaccessible pages. */
@@ -258,7 +258,7 @@ TEST(forced)
     LumeqKernels c, none;
     lumeq_kernels_c(&c);
     lumeq_kernels_init(&none, 0);
-    CHECK(!memcmp(&c, &none, sizeof(c)), "not plain C without flags");
+    CHECK(!memcmp(&c, &none, sizeof(c)), "without flags, the kernels are not plain C");
     for (unsigned mask = 0; mask < 16; mask++) {
         const unsigned flags = mask & lumeq_cpu_flags();
         const char *expected = flags & LUMEQ_CPU_AVX512  ? ", AVX-512"

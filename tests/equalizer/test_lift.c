@@ -14,7 +14,7 @@
 #define CODES 256
 #define MS INT64_C(1000000)
 
-/* Adds a part to a histogram, as in make_vectors.py. */
+/* Adds a hump, spike or flat part to a histogram, as make_vectors.py does. */
 static void add_part(uint32_t counts[CODES], const int part[4])
 {
     const int place = part[1], width = part[2], weight = part[3];
@@ -74,7 +74,7 @@ TEST(model)
     }
 }
 
-/* Some humps and spikes, mostly dark; sometimes next to nothing. */
+/* Draws a histogram of one to five random parts. */
 static void draw(uint32_t counts[CODES], CheckRandom *random)
 {
     memset(counts, 0, CODES * sizeof(counts[0]));
@@ -193,7 +193,7 @@ static void video_frame(Video *v)
     v->started = 1;
 }
 
-/* A ramp over `width` codes from `dark` on, times `light`, plus noise. */
+/* Paints a ramp over `width` codes from `dark` on, times `light`, plus noise. */
 static void paint(Video *v, double dark, double width, double light, int noise, CheckRandom *random)
 {
     for (int i = 0; i < WIDTH * HEIGHT; i++) {
@@ -283,8 +283,8 @@ TEST(covered_lens)
     }
 }
 
-/* Night scenes are lifted from the first frame on; only the darkest wait for a measured noise.
- * After the third frame, light stays nearly constant. */
+/* Night scenes are lifted from the first frame on. Only the darkest scenes wait until noise is
+ * measured. After the third frame, light stays nearly constant. */
 TEST(light_is_soon_still)
 {
     LumeqParams live = DEFAULT_PARAMS;
@@ -296,7 +296,7 @@ TEST(light_is_soon_still)
         double first = 0, before = 0;
         for (int frame = 0; frame < 50; frame++) {
             paint(v, 17, width, 1, 0, &random);
-            v->in[frame] ^= 1; /* must differ from the previous frame */
+            v->in[frame] ^= 1; /* a repeated frame's noise is unknown */
             video_frame(v);
             first = frame ? first : v->stats.mean_out;
             const double most = frame > 2 ? 1 : narrow ? 100 : 7;
@@ -367,7 +367,7 @@ TEST(begins_within_a_fade)
     }
 }
 
-/* The third frame uses the measured noise like later ones. */
+/* The third frame already uses the measured noise, as later frames do. */
 TEST(noise_is_soon_known)
 {
     Video *v = video_open(&usual);
@@ -414,7 +414,7 @@ TEST(without_lift)
         video_close(v);
         video_close(other);
     }
-    lumeq_params_default(&old); /* a struct of a version without a lift */
+    lumeq_params_default(&old); /* as in versions without lift */
     CHECK(old.lift == 0 && old.strength == LUMEQ_STRENGTH_AUTO, "lift %d", old.lift);
 }
 

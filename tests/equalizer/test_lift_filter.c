@@ -46,7 +46,7 @@ static int lift_height(const LiftForm *f, int component)
     return component ? chroma_side(f->height, f->shape.y) : f->height;
 }
 
-/* `random` NULL: rows follow each other without a gap, and memory ends with them. */
+/* `random` NULL: rows have no padding, and memory ends with the last row. */
 static LiftFrame lift_open(const LiftForm *f, CheckRandom *random)
 {
     LiftFrame frame = {
@@ -153,7 +153,7 @@ static Trial *open_trial(const LiftForm *form, LumeqRange range, CheckRandom *ra
     return t;
 }
 
-/* Draws the pictures; call it after filling the table, which sets the number of previous ones. */
+/* Draws the input and its previous frames. The table, filled before, sets their number. */
 static void draw_trial(Trial *t, int kind, int noise, int seed, CheckRandom *random)
 {
     lift_draw_frame(&t->form, &t->in, kind, noise, seed);
@@ -259,11 +259,11 @@ VARIANT_TEST(variants)
 
 #define WHOLE_PAST 2
 
-/* A frame with bars, and how it is written. */
+/* A frame with bars, and the format of its output. */
 typedef struct Whole {
     LiftForm form, out;
     LumeqRect active;
-    int fields, luma, chroma; /* true: interlaced; luma is filtered; chroma is filtered */
+    int fields, luma, chroma; /* true: interlaced, luma filtered, chroma filtered */
 } Whole;
 
 static const Whole wholes[] = {
@@ -358,7 +358,7 @@ static LumeqImage field_of(const LiftFrame *frame, const LiftForm *form, const L
     return image;
 }
 
-/* Counts the samples that differ from the field filtered by itself. */
+/* Filters the field alone, and counts the samples that differ in the output. */
 static int count_wrong(const Scene *s, const Whole *w, int field)
 {
     const int fields = w->fields ? 2 : 1;
@@ -410,7 +410,7 @@ static int count_wrong_bars(const Scene *s, const Whole *w)
     return wrong;
 }
 
-/* Planes that are not filtered are as if the filter were off. */
+/* Planes that are not filtered equal those written without any filter. */
 static void check_unfiltered(const Scene *s, const Whole *w)
 {
     Scene *plain = open_scene(w);
@@ -499,7 +499,7 @@ static int64_t planned_apart(LumeqContext *context, LumeqCurve *const *curves,
     return apart;
 }
 
-/* With lookahead, a curve uses up to three previous frames, all of its scene. Each additional one
+/* With lookahead, a curve uses up to three previous frames of its own scene. Each additional frame
  * removes more noise. */
 TEST(planned_looks_further)
 {
@@ -515,7 +515,7 @@ TEST(planned_looks_further)
           "no context or no history");
     for (int i = 0; i < FILM_FRAMES; i++) {
         draw_film(film[i], i);
-        for (int k = 0; k < FILM_SIZE / 2 && i >= SCENE; k++) /* the lower half lights up */
+        for (int k = 0; k < FILM_SIZE / 2 && i >= SCENE; k++) /* the upper half lights up */
             film[i][k] = (uint8_t)(film[i][k] + 30);
         const LumeqImage in = film_image(film[i]), before = film_image(film[i ? i - 1 : 0]);
         const LumeqMoment moment = {.size = sizeof(moment), .time = i * INT64_C(40000000)};
@@ -571,7 +571,7 @@ TEST(interlaced)
     CHECK(memcmp(out[0], out[1], FILM_SIZE), "fields are filtered like frames");
 }
 
-/* Single samples one code above the black around them do not become black. */
+/* Single samples that are one code above the surrounding black do not become black. */
 TEST(grain_stays_above_black)
 {
     static uint8_t film[FILM_SIZE], out[FILM_SIZE];

@@ -34,7 +34,7 @@ static CurveParams curve_of(const LumeqParams *params, int depth, int full)
     return lumeq_curve_params(params, &image, &clock);
 }
 
-/* As defined in lumeq.h and the README, for shares of the range. */
+/* Brightness and gamma as lumeq.h defines them; x: share of the range. */
 static long double lighten(long double x, double brightness, double gamma)
 {
     const long double a = 6 * fabsl((long double)brightness);
@@ -113,9 +113,9 @@ TEST(limits)
                 const uint32_t same = (uint32_t)i << (16 + p.fraction), less = same / 2;
                 const uint32_t more = same + CURVE_ONE / 2;
                 CHECK(curve_limited(&p, i, less) == (limit == LUMEQ_LIMIT_LIGHTEN ? same : less),
-                      "limit %d, bin %d: down", limit, i);
+                      "limit %d, bin %d: wrong for a darker output", limit, i);
                 CHECK(curve_limited(&p, i, more) == (limit == LUMEQ_LIMIT_DARKEN ? same : more),
-                      "limit %d, bin %d: up", limit, i);
+                      "limit %d, bin %d: wrong for a lighter output", limit, i);
             }
             CHECK(limit != LUMEQ_LIMIT_DARKEN || !p.denoise, "a darkening curve is filtered");
         }
@@ -137,7 +137,7 @@ static LumeqImage draw(Content content)
         .plane = {inputs}, .stride = {WIDTH}, .width = WIDTH, .height = HEIGHT, .depth = 8};
 }
 
-/* Equalizes a still video, live or with lookahead. `got` and `outputs` get its last frame. */
+/* Equalizes a still video, live or with lookahead. Stores its last frame in `got`, `outputs`. */
 static void run(const LumeqParams *params, Content content, int planned, FrameStats *got)
 {
     FREED_BY(lumeq_context_destroy) LumeqContext *context = NULL;
@@ -167,7 +167,7 @@ static const struct {
     double brightness, gamma;
 } lights[] = {{0, 1.3}, {0.4, 1}, {-0.3, 0.6}, {1, 10}};
 
-/* Checks that the curve is only brightness and gamma. */
+/* Checks that the curve consists of brightness and gamma alone. */
 static void check_alone(const LumeqParams *params, Content content, int planned, const char *what)
 {
     static FrameStats got;
@@ -256,8 +256,7 @@ TEST(stretched)
         }
 }
 
-/* With a lift, a dark picture is lifted as far as without brightness and gamma, and then gets
- * lighter or darker. Live and planned curves agree. */
+/* Brightness and gamma make a lifted picture lighter or darker. Live and planned curves agree. */
 TEST(lifted)
 {
     static FrameStats got, plain, planned;

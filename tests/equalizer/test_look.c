@@ -1,6 +1,6 @@
 /*
- * The look of the defaults on synthetic films: dull pictures gain, good ones stay the same, and
- * nothing flickers, trails or jumps.
+ * The look of the defaults on synthetic films: dull pictures gain contrast, good pictures stay the
+ * same, and nothing flickers, trails or jumps.
  */
 #include <math.h>
 
@@ -23,13 +23,13 @@ typedef enum Shape {
     LAMP,      /* a bell, and a twentieth of the picture white */
 } Shape;
 
-/* A still picture of 8 bits by its mean and standard deviation, with grain that moves. */
+/* A still 8-bit picture with this mean and standard deviation, and moving grain. */
 typedef struct Scene {
     Shape shape;
     double mean, deviation, grain;
 } Scene;
 
-/* About normally distributed: mean 0, deviation 1, from -3.5 to 3.5. */
+/* A nearly normally distributed number: mean 0, deviation 1, from -3.5 to 3.5. */
 static double bell(uint64_t seed, uint64_t index)
 {
     const uint64_t r = check_hash(seed, index);
@@ -145,7 +145,7 @@ static Film film_of(LumeqBackendId id, const Scene *scene, int lift)
     return f;
 }
 
-/* Lift darkens bright pictures without dark parts, as if they were hazy. */
+/* With lift, bright pictures without dark parts get darker, because lift takes them for hazy. */
 BACKEND_TEST(good_pictures_stay)
 {
     for (int n = 0; n < 2 * COUNT(good); n++) {
@@ -258,7 +258,7 @@ BACKEND_TEST(cuts_settle)
 static const Scene flashed[] = {
     {BELL, 100, 14, 0}, {BELL, 60, 10, 0}, {SLOPE, 110, 24, 0}, {BELL, 110, 30, 0}};
 
-/* One lighter frame; two frames later the light is back, to within `most` codes. */
+/* Two frames after one lighter frame, light is as before, to within `most` codes. */
 static void check_flash(LumeqBackendId id, const Scene *scene, double lighter, double most)
 {
     Scene flash = *scene;
@@ -276,7 +276,7 @@ static void check_flash(LumeqBackendId id, const Scene *scene, double lighter, d
           scene->mean, lighter, apart, f.stats.values.mean_out - before);
 }
 
-/* The flashes have at least 15 codes: less is no scene change if the histogram is wide. */
+/* Flashes are at least 15 codes lighter. Weaker flashes are no cut if the histogram is wide. */
 BACKEND_TEST(flash_leaves_no_trail)
 {
     static const double flashes[] = {15, 17, 20, 25, 26, 27, 30, 50, 80, 110};
@@ -320,8 +320,8 @@ BACKEND_TEST(a_part_does_not_move_the_rest)
 
 enum { FADE = 25, BLACK = 12 };
 
-/* The next frame of a fade down or up: light is monotone. Its step is at most STEEPEST times the
- * input's, plus 1.5 codes. */
+/* Runs the next frame of a fade. Light must be monotone, and change by at most STEEPEST times the
+ * input's change plus 1.5 codes. */
 static void check_fade(Film *f, const Scene *scene, double light, int down)
 {
     const double most = STEEPEST;
@@ -336,7 +336,7 @@ static void check_fade(Film *f, const Scene *scene, double light, int down)
     CHECK(!f->stats.values.scene_cut, "mean %g at %.2f: taken for a cut", scene->mean, light);
 }
 
-/* Fades to black in a second, stays black for half a second, and back. */
+/* Fades to black in a second, stays black for half a second, and fades in again. */
 BACKEND_TEST(fades_are_smooth)
 {
     static const Scene scenes[] = {{BELL, 110, 14, 0},  {BELL, 60, 10, 0},

@@ -90,10 +90,12 @@ static void check_part(LumeqRect meter, LumeqRect part, int depth)
         process(eq, &picture, everything, i, &got);
         process(other, &picture, part, i, &expected);
         const size_t size = (size_t)got.values.bins * sizeof(got.curve[0]);
-        CHECK(!memcmp(got.hist_in, expected.hist_in, size), "%dx%d at %d, %d, depth %d: counts",
-              meter.width, meter.height, meter.x, meter.y, depth);
-        CHECK(!memcmp(got.curve, expected.curve, size), "%dx%d at %d, %d, depth %d: curve",
-              meter.width, meter.height, meter.x, meter.y, depth);
+        CHECK(!memcmp(got.hist_in, expected.hist_in, size),
+              "%dx%d at %d, %d, depth %d: the counts differ", meter.width, meter.height, meter.x,
+              meter.y, depth);
+        CHECK(!memcmp(got.curve, expected.curve, size),
+              "%dx%d at %d, %d, depth %d: the curve differs", meter.width, meter.height, meter.x,
+              meter.y, depth);
         CHECK(got.values.mean_in == expected.values.mean_in &&
                   got.values.mean_out == expected.values.mean_out,
               "means %g, %g; %g, %g", got.values.mean_in, got.values.mean_out,
@@ -156,7 +158,7 @@ TEST(bars_within)
     }
 }
 
-/* Measures keep their region, also when packed, and the lookahead uses it. */
+/* Measures keep their region, also when packed. The lookahead uses this region. */
 TEST(planned)
 {
     static Picture picture;

@@ -57,7 +57,7 @@ VARIANT_TEST(sums)
             check_apart(name, kernels, columns, formats[check_below(&random, FORMATS)], &random);
 }
 
-/* Rows are spread over the picture. */
+/* The measured rows of blocks are spread over the picture. */
 TEST(rows)
 {
     static const struct {
@@ -129,11 +129,11 @@ TEST(quartiles_by_hand)
     p.still[12][20] = 40; /* too bright */
     p.still[0][20] = 2;   /* black */
     CHECK(noise_of(&p) == NOISE_UNKNOWN, "bright or black blocks count");
-    p.still[3][9] = 8; /* 64 to 80 */
+    p.still[3][9] = 8; /* bin 9: 64 to 80 */
     CHECK(noise_of(&p) == 68 * 234 / 256, "a quarter into its bin: %u", noise_of(&p));
-    p.still[9][1] = 8; /* 16 to 20; 4 of these 8 are a quarter of all 16 */
+    p.still[9][1] = 8; /* bin 1: 16 to 20; 4 of its 8 are a quarter of all 16 */
     CHECK(noise_of(&p) == 18 * 234 / 256, "half into its bin: %u", noise_of(&p));
-    p.still[5][13] = 24; /* of 40, 8 lie before the bin that has the 10th */
+    p.still[5][13] = 24; /* a quarter of all 40 is 10; 8 of these are in bin 1 */
     CHECK(noise_of(&p) == 68 * 234 / 256, "2 of 8 into its bin: %u", noise_of(&p));
     p.repeated = 81;
     CHECK(noise_of(&p) != NOISE_UNKNOWN, "no noise though a block has changed");
@@ -150,7 +150,7 @@ TEST(quartiles_by_hand)
 #define WIDTH 320
 #define HEIGHT 192
 
-/* Near enough to normally distributed, of mean 0 and deviation 1. */
+/* A nearly normally distributed number of mean 0 and deviation 1. */
 static double gaussian(uint64_t seed, uint64_t at)
 {
     double sum = -6;
@@ -159,7 +159,7 @@ static double gaussian(uint64_t seed, uint64_t at)
     return sum;
 }
 
-/* A dark picture with this noise, in codes of 8 bits, lighter by `light` codes. */
+/* Draws a dark picture, lighter by `light`, with noise of deviation `noise`, in 8-bit codes. */
 CHECK_NOT_INSTRUMENTED static void draw(const LumeqImage *image, double noise, int light,
                                         uint64_t seed)
 {
@@ -261,7 +261,7 @@ static HazeCell sorted_cell(const LumeqImage *in, const LumeqRect *part, int cel
                       .part = (uint8_t)(sum % 64 * 4)};
 }
 
-/* The cells of the metered part have the percentiles and means of their samples, at all depths. */
+/* Cells of the metered part have the percentiles and means of their samples, at all depths. */
 BACKEND_TEST(haze_of_cells)
 {
     const LumeqRect parts[] = {{0, 0, WIDTH, HEIGHT}, {33, 7, 100, 5}, {3, 20, 9, 40}};
@@ -298,14 +298,14 @@ TEST(haze_by_hand)
         cells[i] = i < 30    ? (HazeCell){.low = 16 + 30, .high = 16 + 120}
                    : i < 100 ? (HazeCell){.low = 16 + 60, .high = 16 + 120}
                              : (HazeCell){.low = 116, .high = 121};
-    CHECK(haze_of(cells, 160, 90, &none, 16, &all) == CURVE_ONE / 4, "a quarter is clear");
-    CHECK(haze_of(cells, 160, 90, &none, 16, &low) == CURVE_ONE / 2, "without the bar");
-    CHECK(haze_of(cells, 160, 90, &low, 16, &all) == CURVE_ONE / 4, "the grid is the meter's");
+    CHECK(haze_of(cells, 160, 90, &none, 16, &all) == CURVE_ONE / 4, "haze of all cells");
+    CHECK(haze_of(cells, 160, 90, &none, 16, &low) == CURVE_ONE / 2, "haze without the bar");
+    CHECK(haze_of(cells, 160, 90, &low, 16, &all) == CURVE_ONE / 4, "haze of a metered part");
     cells[0].low = cells[1].low = 3;
-    CHECK(haze_of(cells, 160, 90, &none, 16, &all) == CURVE_ONE / 4, "below black");
+    CHECK(haze_of(cells, 160, 90, &none, 16, &all) == CURVE_ONE / 4, "haze below black");
     for (int i = 8; i < MEASURE_CELLS; i++)
         cells[i] = (HazeCell){.low = 116, .high = 121};
-    CHECK(haze_of(cells, 160, 90, &none, 16, &all) == 0, "too few cells");
+    CHECK(haze_of(cells, 160, 90, &none, 16, &all) == 0, "haze though too few cells have detail");
 }
 
 TEST_MAIN

@@ -130,7 +130,7 @@ static int pack_object(const Film *f, Kind kind, void *bytes, size_t *size)
                            : lumeq_curve_pack(f->curve, bytes, size);
 }
 
-/* In memory of exactly that size, so that the address sanitizer sees overruns. */
+/* Packs into memory of exactly the needed size, so that AddressSanitizer sees overruns. */
 static Packed pack(const Film *f, Kind kind)
 {
     Packed p = {0};
@@ -267,11 +267,11 @@ OBJECT_TEST(bare)
           "means without histograms: %g and %g", again.values.mean_in, again.values.mean_out);
     CHECK(again.values.strength == stats.values.strength &&
               again.values.noise_gain == stats.values.noise_gain,
-          "other statistics");
+          "the statistics differ");
     free(p.bytes);
 }
 
-/* With too little room, nothing is written past it, and the size is returned. */
+/* If there is too little room, nothing is written beyond the room, and the size is returned. */
 OBJECT_TEST(no_room)
 {
     Packed p = pack(f, kind);
@@ -315,7 +315,7 @@ OBJECT_TEST(damage)
 /* Counts of 4 bytes: blocks by 16 levels, still blocks also by 32 bins, and repeated blocks. */
 #define NOISE_SIZE (4 * (16 + 16 * 32 + 1))
 
-/* The meter follows the letters, the version and 8 fields. */
+/* A packed measure begins with letters, version and 8 fields. The meter follows. */
 #define METER_AT (8 + 32)
 #define METER_SIZE (4 * 4)
 
@@ -350,7 +350,7 @@ TEST(fixed_bytes)
 #define DEEP_HEIGHT 64
 #define DEEP_SIZE (DEEP_WIDTH * DEEP_HEIGHT)
 
-/* A picture of noise between two bars, with 8 bits and with more. */
+/* Draws noise between two bars, with 8 bits and with `depth` bits. */
 static void draw_deep(uint8_t *luma, uint16_t *deep, int depth, LumeqRange range, uint64_t seed)
 {
     CheckRandom random = check_random(seed);
@@ -390,18 +390,18 @@ static void check_deeper(LumeqContext *context, int depth, LumeqRange range, Lum
     must(lumeq_measure_pack(measure, bytes[0], &size[0]), "pack");
     must(lumeq_measure_pack(expected, bytes[1], &size[1]), "pack");
     CHECK(size[0] == size[1], "depth %d: %zu bytes, not %zu", depth, size[0], size[1]);
-    /* In full range, sums and differences may differ by a code: compare what precedes them. */
+    /* In full range, sums and differences may be off by a code. Compare the bytes before them. */
     const size_t same = range == LUMEQ_RANGE_FULL
                             ? METER_AT + METER_SIZE + 4 * (size_t)(depth < 12 ? 1 << depth : 4096)
                             : size[0];
     CHECK(!memcmp(bytes[0], bytes[1], same), "depth %d, range %d, mode %d: the bytes differ", depth,
           (int)range, (int)mode);
-    CHECK(lumeq_measure_deepen(measure, 16) == LUMEQ_ERR_ARGUMENT, "deepened twice");
+    CHECK(lumeq_measure_deepen(measure, 16) == LUMEQ_ERR_ARGUMENT, "a measure is deepened twice");
     lumeq_measure_free(&measure);
     lumeq_measure_free(&expected);
 }
 
-/* A deepened measure equals that of the deeper picture. */
+/* A deepened measure equals the measure of the deeper picture. */
 TEST(deeper)
 {
     const LumeqConfig config = {.backend = LUMEQ_BACKEND_CPU, .threads = 1};
@@ -417,13 +417,13 @@ TEST(deeper)
             check_deeper(context, depth, (LumeqRange)range, LUMEQ_MODE_GLOBAL);
             check_deeper(context, depth, (LumeqRange)range, LUMEQ_MODE_CLAHE);
         }
-    CHECK(lumeq_measure_deepen(NULL, 10) == LUMEQ_ERR_ARGUMENT, "no measure");
+    CHECK(lumeq_measure_deepen(NULL, 10) == LUMEQ_ERR_ARGUMENT, "NULL is deepened");
     must(lumeq_measure(context, &measure, NULL, &in, NULL, NULL), "a measure");
     CHECK(lumeq_measure_deepen(measure, 8) == LUMEQ_ERR_ARGUMENT &&
               lumeq_measure_deepen(measure, 17) == LUMEQ_ERR_ARGUMENT,
-          "to 8 or 17 bits");
+          "a measure is deepened to 8 or 17 bits");
     must(lumeq_measure(context, &measure, &reference, &in, NULL, NULL), "a measure");
-    CHECK(lumeq_measure_deepen(measure, 10) == LUMEQ_ERR_ARGUMENT, "of the reference");
+    CHECK(lumeq_measure_deepen(measure, 10) == LUMEQ_ERR_ARGUMENT, "the reference's is deepened");
 }
 
 /* Curves do not contain tiles that their mode does not use. */

@@ -21,7 +21,7 @@ typedef struct Planes {
     uint16_t code[3][MAX_WIDTH + 2];
 } Planes;
 
-/* Converts a row that begins or ends at an inaccessible page. Nothing else may change. */
+/* Converts a row beside an inaccessible page, and checks that nothing else changes. */
 static void compare_row(const char *name, const LumeqKernels *k, uint8_t *space, size_t page,
                         int width, int mode, CheckRandom *random)
 {
@@ -90,7 +90,7 @@ TEST(by_hand)
             CHECK(code[i][x] == wanted[i][x], "plane %d, colour %d: %d", i, x, code[i][x]);
     uint8_t back[6][3];
     lumeq_planes_to_pixels8(back, from, 3, 0, 6);
-    CHECK(!memcmp(back, pixels, sizeof(back)), "other colours");
+    CHECK(!memcmp(back, pixels, sizeof(back)), "the colours differ");
     const uint16_t deep[2][3] = {{65535, 65535, 65535}, {0, 0, 65535}};
     lumeq_pixels_to_planes16(to, deep, 3, 0, 2);
     CHECK(code[0][0] == 65535 && code[1][0] == 32768 && code[0][1] == 19595 &&

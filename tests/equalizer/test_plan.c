@@ -10,7 +10,7 @@
 #define MOST_FRAMES 400
 #define COUNT(array) ((int)(sizeof(array) / sizeof((array)[0])))
 
-/* Allocation functions that the linker puts before the C library's. */
+/* The linker replaces calls of malloc() etc. by calls of __wrap_malloc() etc. */
 static int allocations_left = -1; /* allocations before failure; -1: never fail */
 
 void *__real_malloc(size_t size);
@@ -264,7 +264,7 @@ static double on_curve(const LumeqFrameStats *stats, int code)
     return stats->curve[code] / 65536.0;
 }
 
-/* Mean change of brightness beyond the picture's own, over frames without cuts. */
+/* Mean difference between the brightness changes of output and input, without cuts. */
 static double excess_flicker(const Run *run)
 {
     double sum = 0;
@@ -290,7 +290,7 @@ static double unsteadiness(const Run *run, int out)
     return sum / (run->frames - 1);
 }
 
-/* -8..8, smooth over about ten pixels. */
+/* Returns a number from -8 to 8, smooth over about ten pixels. */
 CHECK_NOT_INSTRUMENTED static int texture(uint64_t seed, int x, int y)
 {
     int sum = 0;
@@ -322,7 +322,7 @@ static int scene_b(int frame, int x, int y)
     return 110 + 4 * texture(2, x + frame / 3, y) + grain(frame, x, y);
 }
 
-/* A mirrored scene_a: the same histogram. */
+/* scene_a, mirrored: the histogram stays the same. */
 static int mirrored(int frame, int x, int y)
 {
     return scene_a(frame, 95 - x, 53 - y);
@@ -502,14 +502,14 @@ static void check_alone(const Run *run, Draw draw, int from, int frames)
     FREED_BY(free_run) Run *expected = run_film(&alone, &params, LOOKAHEAD);
     for (int i = 0; i < frames; i++)
         CHECK(same_curve(&run->stats[from + i], &expected->stats[i]),
-              "frame %d is not as its shot alone", from + i);
+              "frame %d: the curve is not that of its shot alone", from + i);
 }
 
 TEST(cuts)
 {
     static const struct {
         Draw draw;
-        int cut, every; /* a cut at this frame; cuts at its multiples */
+        int cut, every; /* cut: frame of the only cut; every: frames between cuts */
         int causal;     /* not 0: the cut is found without lookahead */
     } films[] = {
         {a_then_b, CUT, 0, 1}, {a_then_mirrored, CUT, 0, 0}, {montage, 0, 5, 1},
@@ -597,7 +597,7 @@ TEST(scene_cut_off)
 
 #define SHOT 70                   /* frames of each scene */
 #define DARK (SHOT + FADE_FRAMES) /* black from here on */
-#define NEXT (DARK + 6)           /* the other scene comes up */
+#define NEXT (DARK + 6)           /* the second scene fades in */
 #define LONG_FILM (NEXT + FADE_FRAMES + SHOT)
 
 static int bright(int frame, int x, int y)
@@ -662,7 +662,7 @@ static void check_faded(const Run *run, int frame, int plateau, int part, int wh
 }
 
 /* A fade from black with manual brightness and gamma. `strength`: share of equalization, or -1:
- * automatic. This share fades like the input; the rest has only brightness and gamma. */
+ * automatic. The equalized share fades like the input. The rest has only brightness and gamma. */
 static void check_lit_fade(double brightness, double gamma, double strength)
 {
     LumeqParams params = usual(), light = usual(), alone;
@@ -847,7 +847,7 @@ static int lamp_on(int frame, int x, int y)
     return y >= 36 && frame >= 40 ? 200 : 30 + (x / 8 + y / 6) % 5 * 6;
 }
 
-/* In a black picture, a lamp of three fifths of the lit area becomes lighter. */
+/* A lamp becomes lighter in a mostly black picture. It covers three fifths of the lit area. */
 static int lamp_in_void(int frame, int x, int y)
 {
     const int lamp = y >= 24 && y < 36 && x < 72 ? frame >= 40 ? 64 : 40 : 0;
@@ -908,7 +908,7 @@ TEST(never_pumps)
         const Film f = film(draws[draw], 110);
         double most;
         const double ahead = wander(&f, &params, LOOKAHEAD, &most);
-        /* Cells become up to four times as steep, and so does their noise. */
+        /* Curves of cells become up to four times as steep, which amplifies noise. */
         const double noise = params.mode == LUMEQ_MODE_HAZE ? 0.3 : 0;
         CHECK(ahead <= most + noise, "film %d, case %d: a range of %g ahead, not %g", draw, mode,
               ahead, most);
@@ -952,7 +952,7 @@ static int fog_fades(int frame, int x, int y)
     return 16 + (60 + x + (x + y) % 4 * 10) * light / 30;
 }
 
-/* Cleared haze fades with its light, without a jump. */
+/* A foggy scene fades to black without a jump. */
 TEST(haze_fades)
 {
     static uint16_t in[96 * 54], out[96 * 54];
@@ -1013,7 +1013,7 @@ static void check_knee(const Run *run)
               on_curve(&run->stats[i], 235));
 }
 
-/* A lifted curve evens out about half of the changes by itself. */
+/* Lifted curves reduce changes by about half, even without deflicker. */
 TEST(deflicker)
 {
     static const struct {
@@ -1036,8 +1036,8 @@ TEST(deflicker)
         const double was = unsteadiness(without, 1), is = unsteadiness(half, 1);
         CHECK(unsteadiness(with, 1) < 0.2 * was, "case %d: %g, was %g", k, unsteadiness(with, 1),
               was);
-        CHECK(is < cases[k].most * was && is > 0.3 * was, "case %d: with 0.5: %g, was %g", k, is,
-              was);
+        CHECK(is < cases[k].most * was && is > 0.3 * was, "case %d, deflicker 0.5: %g, was %g", k,
+              is, was);
         if (params.mode == LUMEQ_MODE_OFF)
             check_knee(with);
     }
@@ -1162,7 +1162,7 @@ static LumeqParams any_params(CheckRandom *random)
     return params;
 }
 
-/* Unpacking refuses curves that are not monotone or leave the range. */
+/* Unpacks the curve, because unpacking refuses curves that fall or leave the range. */
 static void check_curve(const LumeqCurve *curve, const LumeqFrameStats *stats, int n)
 {
     size_t size;

@@ -22,7 +22,7 @@ typedef struct Film {
     LumeqParams params;
     int64_t frame_time;
     int numbered;        /* frames have numbers */
-    int dark;            /* luma is a quarter, so that the lift rule filters it */
+    int dark;            /* luma is divided by 4, so that the lift rule filters it */
     int out_shift;       /* shift of outputs in other_layout */
     Layout other_layout; /* for a second output */
     uint64_t seed;
@@ -285,7 +285,7 @@ static void apply_frame(Crew *crew, int n, int task, uint64_t random)
         check_output(crew, n, random, task ? f->other_layout : f->layout,
                      task ? f->out_shift : f->shift);
     else if (f->layout != LAYOUT_GRAY && f->params.chroma == LUMEQ_CHROMA_KEEP)
-        check_output(crew, n, random, LAYOUT_GRAY, f->shift); /* luma alone is the same */
+        check_output(crew, n, random, LAYOUT_GRAY, f->shift); /* luma needs no chroma */
 }
 
 static int filtered; /* number of frames filtered with the previous frame */

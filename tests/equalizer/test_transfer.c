@@ -302,8 +302,8 @@ static LumeqEqualizer *equalizer_of(LumeqTransfer transfer, double brightness)
 /* How equalizing changes the colours of all patches. */
 typedef struct Changes {
     double most;       /* maximum change of hue, in degrees */
-    double across;     /* ... of colours with components on both sides of HLG's joint */
-    double saturation; /* mean ratio */
+    double across;     /* ... in HLG, of colours with components below and above 0.5 */
+    double saturation; /* mean ratio of output to input */
 } Changes;
 
 /* Patches in ten hues, at `nits` and above. */
@@ -355,7 +355,7 @@ static Changes change_patches(LumeqTransfer transfer, double nits, double bright
 
 /* Hues stay, no colour clips, and lifted colours get the saturation of SDR. HLG's curve is a root
  * below half of the signal and a logarithm above. So one factor cannot keep the hue of a colour
- * with components on both sides. At 0.5 nits, rounding to 10 bits adds 1.5 degrees in HLG. */
+ * with components below and above. At 0.5 nits, rounding to 10 bits adds 1.5 degrees in HLG. */
 TEST(colours_stay)
 {
     static const struct {
@@ -366,7 +366,7 @@ TEST(colours_stay)
         for (int transfer = 1; transfer < 3; transfer++) {
             const Changes c = change_patches((LumeqTransfer)transfer, nits, brightness, i % 2);
             CHECK(c.most < (nits < 1 ? 2.6 : 2) && c.across < 9,
-                  "scene %d, transfer %d: hues turn by %.2f degrees, %.2f at HLG's joint", (int)i,
+                  "scene %d, transfer %d: hues turn by %.2f degrees, across 0.5 by %.2f", (int)i,
                   transfer, c.most, c.across);
             CHECK(fabs(c.saturation - lights[i / 2].saturation) < 0.016,
                   "scene %d, transfer %d: saturation x%.3f", (int)i, transfer, c.saturation);
@@ -374,7 +374,7 @@ TEST(colours_stay)
     }
 }
 
-/* The mean on the axis of light. */
+/* Mean luma, with codes converted by the table `light`. */
 static double mean_light(Planes planes, const double *light)
 {
     double sum = 0;
@@ -416,7 +416,7 @@ TEST(pan_is_calm)
     const double sdr = flicker_of_pan(LUMEQ_TRANSFER_SDR);
     for (int transfer = 1; transfer < 3; transfer++) {
         const double flicker = flicker_of_pan((LumeqTransfer)transfer);
-        /* In SDR, haze is cleared from the drawn picture; in HDR it is not. */
+        /* Haze is cleared only in SDR, so the flicker differs. */
         CHECK(flicker < 1.15 * sdr, "transfer %d: %.3f, SDR's is %.3f", transfer, flicker, sdr);
     }
 }
