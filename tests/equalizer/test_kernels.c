@@ -1,6 +1,6 @@
 /*
- * The CPU's kernels for luma against plain loops, with all depths, small widths, alignments and
- * signs of strides. Guard bytes and inaccessible pages reveal accesses outside a picture.
+ * Compares the CPU's kernels for luma with plain loops, for all depths, small widths, alignments
+ * and signs of strides. Guard bytes and inaccessible pages reveal accesses outside a picture.
  */
 #include <sys/mman.h>
 #include <unistd.h>

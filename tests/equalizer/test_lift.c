@@ -1,5 +1,5 @@
 /*
- * The lift rule against the results of the model in tests/lift, and its promises for video with
+ * Compares the lift rule with the model in tests/lift, and checks its promises for video with
  * changing light.
  */
 #include <math.h>
@@ -450,7 +450,7 @@ TEST(denoise)
           noise[2] / lift[2]);
 }
 
-/* The entries equal those of the model's tables() for one curve. Tolerance increases with the
+/* For one curve, the filter's tables equal the model's tables(). Tolerance increases with the
  * slope, and is 0 where the curve is not steep. */
 TEST(tables)
 {

@@ -1,6 +1,6 @@
 /*
- * The filter of lifted pictures on the CPU: against the model's results (tests/lift), each variant
- * of the kernels against plain C, and whole frames with any number of threads.
+ * Compares the CPU's filter of lifted pictures with the model in tests/lift, each variant of the
+ * kernels with plain C, and whole frames for any number of threads.
  */
 #include "equalizer/cpu/lift_cpu.h"
 

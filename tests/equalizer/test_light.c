@@ -1,4 +1,4 @@
-/* Manual brightness and gamma: against their definition, and in each mode, live and planned. */
+/* Compares manual brightness and gamma with their definition, in each mode, live and planned. */
 #include <math.h>
 
 #include "../check.h"
@@ -172,7 +172,7 @@ static void check_alone(const LumeqParams *params, Content content, int planned,
 {
     static FrameStats got;
     const CurveParams p = curve_of(params, 8, 0);
-    /* Tiles and the lift rule have 8 fraction bits. The lift rule amplifies the rounding. */
+    /* Tiles and the lift rule round to 8 fraction bits. The lift rule amplifies this rounding. */
     const int fine = params->mode == LUMEQ_MODE_CLAHE || (params->lift && planned) ? 1024 : 0;
     run(params, content, planned, &got);
     for (int i = 16; i <= 235; i++)

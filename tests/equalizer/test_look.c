@@ -39,7 +39,7 @@ static double bell(uint64_t seed, uint64_t index)
     return sum * 1.7320508; /* four terms with a deviation of 1 / sqrt(12) */
 }
 
-/* Pixel i's bell(), the same in all scenes. The table halves the time of the test. */
+/* Pixel i's bell(), the same in all scenes. The table saves time. */
 static double own_of(int i)
 {
     static double all[PIXELS];
@@ -206,7 +206,7 @@ BACKEND_TEST(noise_gain_is_limited)
         CHECK(f.stats.values.noise_gain <= most + 0.02, "scene %d, clip %g: %.3f, not %.3f", n / 8,
               params.clip, f.stats.values.noise_gain, most);
         CHECK(fabs(f.stats.values.noise_gain - steepest(f.stats.curve)) < 1e-4,
-              "%.5f is reported for %.5f", f.stats.values.noise_gain, steepest(f.stats.curve));
+              "noise gain %.5f, not %.5f", f.stats.values.noise_gain, steepest(f.stats.curve));
     }
 }
 
@@ -299,7 +299,7 @@ static double light_up(Film *f, const Scene *scene, int percent, int on)
     return sum / (WIDTH * (HEIGHT - HEIGHT / 2));
 }
 
-/* A lamp, a car or a screen in the picture: the rest of the picture never jumps. */
+/* If a lamp, a car or a screen lights up, the rest of the picture never jumps. */
 BACKEND_TEST(a_part_does_not_move_the_rest)
 {
     static const int percents[] = {5, 7, 10, 15}, periods[] = {1, 3, 12};

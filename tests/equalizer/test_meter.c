@@ -98,7 +98,7 @@ static void check_part(LumeqRect meter, LumeqRect part, int depth)
               meter.y, depth);
         CHECK(got.values.mean_in == expected.values.mean_in &&
                   got.values.mean_out == expected.values.mean_out,
-              "means %g, %g; %g, %g", got.values.mean_in, got.values.mean_out,
+              "means %g, %g, not %g, %g", got.values.mean_in, got.values.mean_out,
               expected.values.mean_in, expected.values.mean_out);
         const LumeqRect a = got.values.active;
         CHECK(a.width == WIDTH && a.height == HEIGHT, "only %dx%d is equalized", a.width, a.height);

@@ -238,7 +238,6 @@ static int by_code(const void *a, const void *b)
     return *(const int *)a - *(const int *)b;
 }
 
-/* A cell's percentiles and mean, by sorting. */
 static HazeCell sorted_cell(const LumeqImage *in, const LumeqRect *part, int cell)
 {
     int codes[64], sum = 0;

@@ -1,6 +1,6 @@
 /*
- * Measures and curves as bytes: packed objects unpack to equal ones, and all other bytes are
- * refused or give a usable object.
+ * Measures and curves as bytes: packed objects unpack to equal objects. All other bytes are refused
+ * or give usable objects.
  */
 #include "../check.h"
 #include "all_stats.h"

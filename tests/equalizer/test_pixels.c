@@ -1,5 +1,5 @@
-/* Colours to planes and back: the kernels against plain C, plain C against numbers computed by
- * hand, and lumeq_process_pixels() on pictures of all layouts. */
+/* Conversion of colours to planes and back: compares kernels with plain C and plain C with numbers
+ * computed by hand, and runs lumeq_process_pixels() on all layouts. */
 #include <math.h>
 #include <sys/mman.h>
 #include <unistd.h>

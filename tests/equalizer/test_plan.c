@@ -581,7 +581,8 @@ TEST(flash_alone)
     params.smooth = 0;
     FREED_BY(free_run) Run *run = run_film(&f, &params, LOOKAHEAD);
     for (int i = 39; i < 42; i++)
-        CHECK(on_curve(&run->stats[i], 235) > on_curve(&run->stats[i], 60), "frame %d", i);
+        CHECK(on_curve(&run->stats[i], 235) > on_curve(&run->stats[i], 60),
+              "frame %d: the curve does not rise from 60 to 235", i);
 }
 
 TEST(scene_cut_off)
@@ -785,7 +786,7 @@ TEST(as_without_lookahead)
         FREED_BY(free_run) Run *run = run_film(&f, &params, LOOKAHEAD);
         FREED_BY(free_run) Run *causal = run_film(&f, &params, 0);
         for (int i = 0; i < run->frames; i++)
-            CHECK(same_bytes(run->curve[i], causal->curve[i]), "case %d, frame %d", k, i);
+            CHECK(same_bytes(run->curve[i], causal->curve[i]), "case %d, frame %d differs", k, i);
     }
 }
 
@@ -797,8 +798,8 @@ TEST(passing_object)
         const Film f = film(vans, 140);
         FREED_BY(free_run) Run *run = run_film(&f, &params, 8 * SECOND);
         FREED_BY(free_run) Run *causal = run_film(&f, &params, 0);
-        CHECK(excess_flicker(run) <= excess_flicker(causal), "lift %d: flicker of %g, causal %g",
-              lift, excess_flicker(run), excess_flicker(causal));
+        CHECK(excess_flicker(run) <= excess_flicker(causal), "lift %d: flicker %g, live %g", lift,
+              excess_flicker(run), excess_flicker(causal));
         for (int i = 0; i < run->frames; i++)
             CHECK(fabs(run->stats[i].strength - run->stats[0].strength) <= (lift ? 0.05 : 0) &&
                       fabs(run->stats[i].dark - run->stats[0].dark) < 0.1,
@@ -1130,7 +1131,7 @@ TEST(bounds)
         Film f = film(scene_a, films[i].frames);
         f.step = films[i].step;
         FREED_BY(free_run) Run *run = run_film(&f, &params, films[i].lookahead);
-        CHECK(run->held >= films[i].least && run->held <= films[i].most, "film %d: %d frames", i,
+        CHECK(run->held >= films[i].least && run->held <= films[i].most, "film %d: %d measures", i,
               run->held);
     }
 }
@@ -1203,7 +1204,7 @@ TEST(no_memory)
     FREED_BY(free_run) Run *run = run_film(&f, &params, SECOND);
     scarce = 0;
     for (int i = 0; i < run->frames; i++)
-        CHECK(same_bytes(run->curve[i], expected->curve[i]), "frame %d", i);
+        CHECK(same_bytes(run->curve[i], expected->curve[i]), "frame %d differs", i);
 }
 
 TEST_MAIN

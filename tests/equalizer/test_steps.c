@@ -101,13 +101,12 @@ static void must(int ret, const char *what)
     }
 }
 
-/* The noise reference of frame n; NULL after a seek. */
+/* The frame before frame n, to measure noise; NULL at the start and after a seek. */
 static const LumeqImage *before(const Film *f, const LumeqImage *in, int n)
 {
     return n && !is_seek(f, n) ? &in[n - 1] : NULL;
 }
 
-/* In a third of the films, most frames are interlaced. */
 static int is_interlaced(const Film *f, int n)
 {
     return f->seed % 3 == 0 && check_hash(f->seed, 500 + (uint64_t)n) % 4 != 0;

@@ -1,6 +1,6 @@
 /*
- * HDR: transfer functions against published values, the conversion of counts and curves to the axis
- * of light (transfer.h) and back, dark scenes with highlights, coloured patches, and a pan.
+ * HDR: compares transfer functions with published values, converts counts and curves to the axis of
+ * light (transfer.h) and back, and equalizes dark scenes, coloured patches, and a pan.
  */
 #include <math.h>
 #include <stdlib.h>
@@ -116,7 +116,7 @@ TEST(curves_move_back)
                 kink = fmax(kink, fabs(codes[i] / unit - i) / (white - black));
         }
         CHECK(!falls && !moves, "case %d: %d codes fall, %d move", number, falls, moves);
-        CHECK(kink < 0.006, "case %d: %.4f of the range are left just below white", number, kink);
+        CHECK(kink < 0.006, "case %d: up to %.4f from the identity just below white", number, kink);
     }
 }
 
