@@ -22,7 +22,8 @@ void (*fake_gpu_closed)(int device, int frames);
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER; /* guards the variables below */
 static pthread_cond_t changed = PTHREAD_COND_INITIALIZER;
-static int is_shut, gave_up;
+static int is_shut;
+static int gave_up;                 /* a frame has passed the shut gate */
 static int at_gate;                 /* frames that wait at the gate */
 static int frames_left = INT_MAX;   /* frames to write before the loss */
 static int measures_left = INT_MAX; /* frames to measure before the loss */
@@ -90,7 +91,7 @@ static void free_fake(void *priv, void *memory)
     pthread_mutex_unlock(&lock);
 }
 
-/* Placeholders, for callers that only pass them on. */
+/* Returns placeholders, for callers that only pass them on. */
 static int get_cuda_fake(void *priv, void **context, void **stream)
 {
     *context = priv;

@@ -45,7 +45,7 @@
 #include <utime.h>
 
 #define REAL(name) ((__typeof__(&name))dlsym(RTLD_NEXT, #name))
-#define FIRST_OF_LANDLOCK 444 /* landlock_create_ruleset(); without rules, returns the version */
+#define FIRST_OF_LANDLOCK 444 /* landlock_create_ruleset(); given NULL, returns the version */
 #define LAST_OF_LANDLOCK 446  /* landlock_restrict_self() */
 
 static char outside[4096], inside[4096], input[4096]; /* paths */
@@ -157,7 +157,7 @@ static void attack_attributes(void)
     report("openat2", syscall(437, AT_FDCWD, input, (uint64_t[3]){O_RDONLY}, 24));
 }
 
-/* Executes /bin/true in a child process. If fork() fails, executes a missing program instead. */
+/* Executes /bin/true in a child process. If fork() fails, executes a missing program. */
 static int start(int (*execute)(const char *program))
 {
     int failed[2], reason = 0;
@@ -303,7 +303,7 @@ static void attack_descriptors(void)
     }
 }
 
-/* Sends the parent a result that it must not accept. */
+/* Writes nonsense into all pipes, as a result that the parent must not accept. */
 static void send_nonsense(int code)
 {
     char nonsense[8192];
@@ -336,7 +336,7 @@ static int connect_local(void)
     return ret;
 }
 
-/* A socket pair can send datagrams without connect(). */
+/* Sends a datagram without connect(), from a socket pair. */
 static int send_datagram(void)
 {
     struct sockaddr_un name = {.sun_family = AF_UNIX};

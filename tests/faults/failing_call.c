@@ -3,8 +3,8 @@
  * standard error. The environment:
  *   FAULT_CALL=NAME:N  the Nth call of this function fails, or with N+ also all later ones. NAME is
  *                      one of `names`; "malloc" means every function that allocates
- *   FAULT_IN=FOLDER    counts calls for files with relative paths or in this folder; without it, no
- *                      call for a file counts
+ *   FAULT_IN=FOLDER    counts calls for files with relative paths or in this folder. If it is not
+ *                      set, no call for a file counts
  *   FAULT_COUNTS=1     prints each function's number of calls at the end; needs FAULT_CALL
  * Allocations and threads count only if the program or FFmpeg makes them.
  */

@@ -92,7 +92,7 @@ ssize_t read(int fd, void *buffer, size_t size)
     return REAL(read)(fd, buffer, size);
 }
 
-/* ---- libraries that hang; structs are void, to do without headers ---- */
+/* ---- functions of FFmpeg and SDL, declared with void * to need no headers ---- */
 
 static void hang_in(const char *name)
 {
