@@ -13,7 +13,7 @@
 
 #include "folder.h"
 
-/* Runs one input: libFuzzer passes generated ones, replay.c stored ones. */
+/* Runs one input. libFuzzer passes generated inputs; replay.c passes stored inputs. */
 int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size);
 
 /* The number of inputs that the code under test accepted. Replaying a corpus fails if this is 0,

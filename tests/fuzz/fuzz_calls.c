@@ -1,4 +1,4 @@
-/* Calls of liblumeq on the CPU in any order, valid and invalid, on all kinds of objects. */
+/* Valid and invalid calls of liblumeq on the CPU in any order, on all kinds of objects. */
 #include <math.h>
 
 #include "equalizer/all_stats.h"

@@ -6,7 +6,7 @@
 #include "job/part_files.h"
 #include "media/checksum.h"
 
-#define MOST_RECORDS 64 /* files with more are not corrected */
+#define MOST_RECORDS 64 /* files with more keep wrong checksums */
 #define MARK 7          /* JobPlan.mark, as in make_seeds.c */
 
 int fuzz_valid;

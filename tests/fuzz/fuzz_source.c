@@ -1,4 +1,4 @@
-/* Media files are opened, demuxed and decoded. */
+/* Media files. An input is such a file, which is opened, demuxed and decoded. */
 #include <libavutil/avutil.h>
 
 #include "fuzz.h"

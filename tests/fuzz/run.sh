@@ -56,7 +56,7 @@ fuzz() {
         say "$target: libFuzzer ended with an error"
 }
 
-# Minimizes a corpus, without inputs over 16 KB except seeds. Files not named by libFuzzer, such as found-NAME, are kept.
+# Minimizes a corpus. Drops inputs over 16 KB except seeds. Keeps files that libFuzzer did not name, such as found-NAME.
 store() {
     local target=$1 corpus=$root/tests/fuzz/corpus/$1 new=$build/new/$1 work=$build/work/$1
     rm -rf -- "$new"
