@@ -3,7 +3,7 @@
 set -u
 
 usage='usage: gpu.sh BUILD_DIR [tests|bench|program|decoding|sanitizers|losses]...
-BUILD_DIR has lumeq and the test programs. Without parts, runs all of them, which takes about 15 minutes.'
+BUILD_DIR has lumeq and the test programs. If no part is given, runs all parts, in about 15 minutes.'
 [ $# -ge 1 ] && [ -d "$1" ] || { echo "$usage" >&2; exit 2; }
 build=$(cd "$1" && pwd)
 shift
@@ -49,7 +49,7 @@ limited() {
     timeout -k 10 300 "$@"
 }
 
-# check NAME COMMAND...: exit code 0 passes, 77 skips. A function must limit the time of its programs.
+# check NAME COMMAND...: exit code 0 passes, 77 skips. Shell functions must limit the time of their programs themselves.
 check() {
     local name=$1 code=0 limit=limited
     shift
@@ -80,7 +80,7 @@ check_program() {
     fi
 }
 
-# Generates a y4m video of noise: WIDTH HEIGHT FRAMES CHROMA BYTES_OF_A_FRAME.
+# noise WIDTH HEIGHT FRAMES CHROMA BYTES_OF_A_FRAME: prints a y4m video of noise.
 noise() {
     printf 'YUV4MPEG2 W%s H%s F25:1 Ip A1:1 C%s\n' "$1" "$2" "$4"
     local i
@@ -90,7 +90,7 @@ noise() {
     done
 }
 
-# Generates a dark, noisy 8-bit video: WIDTH HEIGHT FRAMES.
+# dark_noise WIDTH HEIGHT FRAMES: prints a dark, noisy 8-bit y4m video.
 dark_noise() {
     printf 'YUV4MPEG2 W%s H%s F25:1 Ip A1:1 C420jpeg\n' "$1" "$2"
     local i code
@@ -204,7 +204,7 @@ decoding() {
     check "decoded on the GPU, --compare split" same_decoding "$1" --compare split --to 2
 }
 
-# Runs last, because after these faults a GPU may open no windows.
+# Runs last, because windows may fail to open on a GPU after these faults.
 losses() {
     check "GPU lost with frames on it, one pass" same_after_loss "$clip" --two-pass off
     check "GPU lost with frames on it, two passes" same_after_loss "$clip" --two-pass on
@@ -212,7 +212,7 @@ losses() {
     check_program test_cuda_loss
 }
 
-# Runs lumeq with a GPU that is lost after 2.5 s. With a single encoder thread, the run takes longer.
+# Runs lumeq with a GPU that is lost after 2.5 s. A single encoder thread makes the run last longer.
 lose_gpu() {
     local fault
     fault=$(find "$build" -name 'libgpu_fault.so' | head -n 1)
@@ -328,7 +328,7 @@ plays_on_gpu() {
 }
 
 # under TOOL PROGRAM ARGUMENTS...: starts a program under a tool of compute-sanitizer, several at once. The exit code is
-# 99 if the tool finds a fault. Tools cannot look into the sandbox, so lumeq must run without it.
+# 99 if the tool finds a fault. Tools cannot look into the sandbox, so lumeq must run without sandbox.
 under() {
     local tool=$1 place
     shift

@@ -44,7 +44,7 @@ struct CUstream_st {
     double done;
 };
 
-/* Counts a call of CUDA. Returns its error. */
+/* Counts a call of CUDA. Returns the error that the test wants, or cudaSuccess. */
 static cudaError_t call(void)
 {
     fake_cuda.calls++;
@@ -93,7 +93,7 @@ static double done_at(void)
     return last_event;
 }
 
-/* Queues work: it finishes after earlier work on the stream. */
+/* Queues work, which finishes after earlier work on the stream. */
 static void work(cudaStream_t stream)
 {
     const double done = done_at();
@@ -108,7 +108,7 @@ static void work_of_copy(cudaStream_t stream)
         work(stream);
 }
 
-/* Waits like a blocking CUDA call. `stream` NULL: does not wait. */
+/* Waits for the stream like a blocking CUDA call, unless `stream` is NULL. */
 static void wait_for(cudaStream_t stream)
 {
     if (!stream)
@@ -288,7 +288,7 @@ cudaError_t cudaGetDriverEntryPoint(const char *name, void **function, unsigned 
 
 /* ---- copies, streams and events ------------------------------------------------------------ */
 
-/* Postpones a copy behind hanging work until the device wakes up. Returns 1 if it did. */
+/* If a copy is behind hanging work, postpones it until the device wakes up, and returns 1. */
 static int put_off(void *to, size_t pitch, size_t row, size_t height, cudaStream_t stream)
 {
     if (!fake_cuda.late || stream->done <= fake_cuda.now || type_of(to) != cudaMemoryTypeHost)
@@ -313,7 +313,7 @@ cudaError_t cudaMemcpyAsync(void *to, const void *from, size_t size, enum cudaMe
     return cudaSuccess;
 }
 
-/* A copy by a test, which does not wait for the fake device. */
+/* Copies at once, because only tests call this function. */
 cudaError_t cudaMemcpy(void *to, const void *from, size_t size, enum cudaMemcpyKind kind)
 {
     (void)kind;
@@ -372,7 +372,7 @@ cudaError_t cudaStreamQuery(cudaStream_t stream)
     return stream->done <= fake_cuda.now ? cudaSuccess : cudaErrorNotReady;
 }
 
-/* Does not call the function; the stream is busy for 5 s. */
+/* Keeps the stream busy for 5 s instead of calling the function. */
 cudaError_t cudaLaunchHostFunc(cudaStream_t stream, cudaHostFn_t function, void *user)
 {
     (void)function;
@@ -597,7 +597,7 @@ static void *cpu_backend(void)
     return cpu;
 }
 
-/* Moves a pointer from a batch's first frame to another frame by a distance in bytes. */
+/* Moves a pointer into a batch's first frame to another frame, `distance` bytes away. */
 #define AFTER(part, distance) ((void *)((uint8_t *)(part) + (distance)))
 
 static LumeqImage image_after(const LumeqImage *first, const ptrdiff_t *distances)

@@ -44,7 +44,6 @@ static inline int have_gpu(void)
     return 0;
 }
 
-/* The number of cases: LUMEQ_TEST_CASES, or the default. */
 static inline int cases_of(int usual)
 {
     const char *wanted = getenv("LUMEQ_TEST_CASES");

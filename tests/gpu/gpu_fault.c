@@ -1,6 +1,6 @@
 /*
- * Preload it into a program to break its GPU: GPU_FAULT_MS milliseconds after the start, a kernel
- * in the primary context writes to an invalid address. Every later CUDA call of the process fails.
+ * Preloaded into a program, this library breaks its GPU. GPU_FAULT_MS milliseconds after the start,
+ * a kernel in the primary context writes to an invalid address. All later CUDA calls fail.
  */
 #include <dlfcn.h>
 #include <pthread.h>

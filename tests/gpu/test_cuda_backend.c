@@ -182,8 +182,7 @@ static int submit(const Side *side, const Film *film, int n)
                         .interlaced = !film->format.width && n % 5 == 2};
     LumeqImage previous;
     if (!film->format.width && n % 8 && n % 8 != 3) {
-        /* This frame is usually still on the GPU. */
-        const int before = n - 1 - (n % 8 == 6);
+        const int before = n - 1 - (n % 8 == 6); /* usually still on the GPU */
         previous = image_of(film, side->in[before], side->where, before, before % 3 == 0);
         frame.previous = &previous;
     }
@@ -278,7 +277,7 @@ static double intersection(const LumeqFrameStats *a, int stage, const LumeqFrame
     return fmax(end - begin, 0);
 }
 
-/* Frame n is equalized while n+1 uploads and n-1 downloads. */
+/* Checks that frame n is equalized while n+1 uploads and n-1 downloads. */
 static void check_overlap(const LumeqFrameStats *stats)
 {
     double compute_upload = 0, compute_download = 0, upload_download = 0;

@@ -95,7 +95,7 @@ static void hand_in(LumeqEqualizer *eq, Run *run, int n)
     CHECK(ret == 0, "submit returns %d: %s", ret, lumeq_last_error(eq));
 }
 
-/* In steps, the host computes the curves; in the reference mode, the GPU. */
+/* STEPS: the host computes the curves. REFERENCE: the GPU does. BOTH: frames of both kinds. */
 typedef enum Way { STEPS, REFERENCE, BOTH, WAYS } Way;
 static Way way;
 
@@ -204,7 +204,7 @@ TEST(no_error)
     play_without_error();
 }
 
-/* Plays one run for every `step`-th call after the creation; this call fails. */
+/* For every `step`-th CUDA call after the creation, plays a run in which this call fails. */
 static void fail_at_calls(LumeqBackendId id, cudaError_t error, int sticky, int step)
 {
     static Run run;
@@ -220,8 +220,8 @@ static void fail_at_calls(LumeqBackendId id, cudaError_t error, int sticky, int 
         compare(&run, what, k);
         failed = fake_cuda.failed;
         const int on_cpu = !strcmp(lumeq_backend_name(eq), "cpu");
-        CHECK(run.refused <= (error == cudaErrorMemoryAllocation), "%s at call %d: %d are refused",
-              what, k, run.refused);
+        CHECK(run.refused <= (error == cudaErrorMemoryAllocation),
+              "%s at call %d: refuses %d frames", what, k, run.refused);
         if (sticky && failed) {
             CHECK(on_cpu, "%s at call %d: the failure is not noticed", what, k);
             lumeq_free_host(lumeq_get_context(eq), lumeq_alloc_host(lumeq_get_context(eq), 100));
@@ -273,11 +273,11 @@ TEST(no_memory_for_batches)
     int launches = 0;
     for (int i = 0; i < 9; i++) {
         const size_t room = alone + (whole - alone) / 9 * (size_t)i;
-        CHECK(play_in(room, "smaller batches") <= room, "more than %zu bytes are used", room);
+        CHECK(play_in(room, "smaller batches") <= room, "uses more than %zu bytes", room);
         launches += fake_cuda.batches > 0;
     }
-    CHECK(whole > alone && launches > 3, "%zu bytes, alone %zu; %d times with batches", whole,
-          alone, launches);
+    CHECK(whole > alone && launches > 3, "%zu bytes, alone %zu; %d runs with batches", whole, alone,
+          launches);
     batch = 0;
     way = STEPS;
 }

@@ -230,7 +230,7 @@ STAGE_TEST(every_layout)
         }
 }
 
-/* Input and output beside each other share their chroma planes. */
+/* Input and output are shown beside each other, and share their chroma planes. */
 STAGE_TEST(both_sides)
 {
     static const Shape shape = {AV_PIX_FMT_YUV420P, 321, 181, 31, 0};

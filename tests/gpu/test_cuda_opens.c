@@ -92,7 +92,7 @@ TEST(opens)
     }
     check_growth(first, count, "equalizers");
     CHECK(lumeq_memory_use(0, &use) == 0 && !use.device && !use.pinned,
-          "%lld bytes of the GPU's and %lld pinned are left", (long long)use.device,
+          "%lld bytes on the GPU and %lld pinned bytes are left", (long long)use.device,
           (long long)use.pinned);
 }
 

@@ -235,7 +235,7 @@ static void close_device(Device *d)
     cudaEventDestroy(d->finished);
 }
 
-/* Keeps the caller's stream busy for `seconds` until `ready`. */
+/* Keeps the caller's stream busy for `seconds`. Then the event `ready` happens. */
 static void be_busy(const Device *d, double seconds)
 {
     fake_cuda.hangs = 1;
@@ -409,7 +409,7 @@ static void hang(int wait)
     work(context, &run);
     compare(&run, "a hang", 0);
     CHECK(lumeq_measure(context, &measure, &params, &in, NULL, &sync) == LUMEQ_ERR_GPU,
-          "the measure succeeds");
+          "a lost GPU measures");
     CHECK(is_lost(context), "a lost GPU is called");
     lumeq_measure_free(&measure);
     lumeq_context_destroy(&context);

@@ -1,6 +1,6 @@
 /*
  * Single steps and live frames on the GPU: measures and frames equal the CPU's, bit for bit, in any
- * memory and layout. LUMEQ_TEST_CASES sets the number of frames. FAKE_CUDA replaces the GPU.
+ * memory and layout. LUMEQ_TEST_CASES sets the number of frames. With FAKE_CUDA, no GPU is used.
  */
 #include <pthread.h>
 #include <stdatomic.h>
@@ -88,7 +88,7 @@ static Picture make_picture(const Format *f, int planes, int shift, Where where,
     return p;
 }
 
-/* Allocates device memory, from a pool for odd planes. */
+/* Allocates device memory. Odd planes come from a memory pool. */
 static int alloc_device(void **memory, size_t size, int plane)
 {
 #ifndef FAKE_CUDA
@@ -256,7 +256,7 @@ static void compare_pictures(const Picture *expected, const Picture *got, const 
     }
 }
 
-/* Repeats the frame until its black borders count as bars. `planned`: with lookahead. */
+/* The frame's curve, after repeats make black borders count as bars. `planned`: with lookahead. */
 static LumeqCurve *curve_of(const LumeqParams *params, const LumeqMeasure *measure, int planned,
                             int interlaced)
 {
@@ -345,7 +345,7 @@ static Picture make_before(const Format *f, const Picture *in, int planes, int c
 
 static atomic_int filtered; /* number of cases filtered with previous frames */
 
-/* `size`: NULL for any. */
+/* `size` NULL: any size. */
 static void run_case(LumeqContext *cpu, LumeqContext *gpu, Signals *signals, int number,
                      const int *size)
 {
@@ -519,7 +519,7 @@ static void next_live(LumeqEqualizer *cpu, LumeqEqualizer *gpu, const Format *fo
     CHECK(same_stats(&stats[0], &stats[1]), "%s: the statistics differ", name);
 }
 
-/* `sync` 0: a different one for each frame. */
+/* `sync` 0: frames get all kinds of sync in turn. */
 static void play_live(LumeqEqualizer *cpu, LumeqEqualizer *gpu, LumeqMode mode, int depth, int sync)
 {
     enum { FRAMES = 24 };
@@ -619,7 +619,7 @@ static void open_waiting(Waiting *w)
     w->params = (LumeqParams)DEFAULT_PARAMS;
     w->signals = open_signals();
     w->in = make_picture(&format, 2, 0, ON_DEVICE, &again);
-    w->source = make_picture(&format, 2, 0, PINNED, &random); /* laid out like `in` */
+    w->source = make_picture(&format, 2, 0, PINNED, &random); /* same layout as `in` */
     for (int i = 0; i < 2; i++) {
         fill_plane(&w->in, i, FLAT, &random);
         fill_plane(&w->source, i, NARROW, &random);
