@@ -16,23 +16,23 @@ PyTorch, or with __cuda_array_interface__ or __dlpack__), and the work is queued
 
 Settings are keyword arguments, the same in all functions:
 
-    profile     'fog', 'medical-gray', 'night', 'screen', 'surveillance', 'thermal' or 'water': several settings at
-                once, which other arguments override
+    profile     'fog', 'medical-gray', 'night', 'screen', 'surveillance', 'thermal' or 'water': sets several settings;
+                other arguments override them
     mode        'global' (default), 'clahe', 'haze', 'stretch' or 'off'
     strength    'auto' (default: as much as the picture needs), or 0 to 1
     brightness  -1 to 1; gamma: 0.1 to 10; limit: 'none', 'darken' or 'lighten'
     clip        limit of contrast: 'auto', 0 (none), or 1 to 1000
     tiles       (columns, rows) for 'clahe', 1 to 16 each, (8, 8) by default
     smooth      time constant in seconds, 0.5 by default; scene_cut: False smooths cuts as well
-    denoise     'auto', or 0 to 1: noise filter in lifted video
+    denoise     'auto', or 0 to 1: strength of the noise filter, which runs where dark video is lifted
     deflicker   0 to 1, for film() and History with lookahead
     chroma      'scale' (colours follow luma) or 'keep'
     bars        'auto' (black bars are left alone) or 'ignore'
     meter       'all', 'centre' or (x, y, width, height): the area that determines the curve
     reference   True: OpenCV's equalizeHist (or CLAHE, with mode='clahe'), bit for bit, for 8 bits
-    code_range  'full' (default), 'auto' or 'used': stretch gray of more than 8 bits that uses few codes, as from thermal
-                cameras, in equalize(), film() and Equalizer.process()
-    transfer    'sdr' (default), 'pq' or 'hlg': HDR, whose light above 203 nits stays unchanged
+    code_range  'full' (default); 'auto' and 'used' stretch gray of more than 8 bits that uses few codes, as from thermal
+                cameras. Only in equalize(), film() and Equalizer.process()
+    transfer    'sdr' (default); 'pq' or 'hlg' for HDR: light above 203 nits stays unchanged
     dither, adaptive, lift, await_noise: as in lumeq.h, which explains all settings in detail
 
 Bad arguments raise ValueError or TypeError, lack of memory raises MemoryError, and a failing GPU raises lumeq.Error. The
@@ -64,7 +64,7 @@ __all__ = ["Context", "Curve", "Equalizer", "Error", "History", "Measure", "Sett
 
 __version__ = "%d.%d.%d" % (lib.lumeq_version() // 1000000, lib.lumeq_version() // 1000 % 1000, lib.lumeq_version() % 1000)
 
-Array = Any  #: of NumPy, CuPy, PyTorch, or with __cuda_array_interface__ or __dlpack__
+Array = Any  #: an array of NumPy, CuPy, PyTorch, or with __cuda_array_interface__ or __dlpack__
 Frame = Union[Array, Sequence[Array]]  #: luma, or luma and its chroma planes
 Made = Any  #: an array, or a tuple of arrays, like the frame
 
@@ -114,9 +114,9 @@ def build_info() -> str:
 
 
 def planes(image: Array, format: str) -> Made:
-    """Views of the planes of a frame in one array: luma, then chroma, without gaps.
+    """Views of the planes in an array that holds a whole frame: luma, then chroma, without gaps.
 
-    format is 'gray', 'yuv420p' or 'nv12' (also for 16 bits). yuv420p and nv12 have 3/2 of the picture's rows.
+    format is 'gray', 'yuv420p' or 'nv12', for any depth. In yuv420p and nv12, the array has 3/2 of the picture's rows.
     """
     if format == "gray":
         return image
@@ -144,7 +144,7 @@ class _Layout:
         if range not in (None, "full", "limited"):
             raise ValueError("range must be one of 'full', 'limited'")
         bits = _library.integer("depth", depth or 0), _library.integer("shift", shift)
-        self._samples = [Samples(*bits, range == "full"), Samples(*bits, range != "limited")]  # with chroma, gray
+        self._samples = [Samples(*bits, range == "full"), Samples(*bits, range != "limited")]  # with chroma; without
 
     def planes(self, frame: Frame) -> Frame:
         return frame if self.format is None else planes(frame, self.format)
@@ -153,7 +153,7 @@ class _Layout:
         return self._samples[not isinstance(planes, (tuple, list)) or len(planes) == 1]
 
     def pictures(self, *frames: Frame, outputs: int = 0) -> list[_arrays.Picture]:
-        """Pictures of frames that are stored like the first one. The last `outputs` frames must be writable."""
+        """Pictures of frames, all stored like the first one. The last `outputs` frames must be writable."""
         found = frames if self.format is None else [planes(frame, self.format) for frame in frames]
         samples = self.samples(found[0])
         return [picture(one, samples, i >= len(found) - outputs) for i, one in enumerate(found)]
@@ -182,7 +182,7 @@ def _output(frame: Frame, out: Optional[Frame]) -> Frame:
 
 
 def _stream(frame: Frame, stream: Optional[int]) -> Optional[int]:
-    """The CUDA stream to work on, as an address. None: the array's own, or the default stream."""
+    """Returns `stream` if given, else the address of the current stream of PyTorch or CuPy, else None."""
     array: Any = next(iter(frame), None) if isinstance(frame, (tuple, list)) else frame
     torch, cupy = sys.modules.get("torch"), sys.modules.get("cupy")
     if not stream and torch and isinstance(array, torch.Tensor) and array.is_cuda:
@@ -193,7 +193,7 @@ def _stream(frame: Frame, stream: Optional[int]) -> Optional[int]:
 
 
 def _sync(picture: _arrays.Picture, frame: Frame, stream: Optional[int], use: str = "stream") -> Any:
-    """For a picture on a GPU, the stream to work on: `stream`, or the array's own, or the default stream, 1."""
+    """Syncs a picture on a GPU with a stream: `stream`, else the array's own, else the default stream, 1."""
     if not picture.image.memory:
         return None
     return _library.Sync(**{use: _stream(frame, stream) or picture.planes[0].stream or 1})
@@ -308,8 +308,8 @@ class Equalizer:
         self.finish()
 
     def set(self, **settings: Unpack[Settings]) -> None:
-        """Changes settings. The next frame shows the whole change, whatever smooth is. A profile sets all settings except
-        await_noise and transfer. After an error, all settings stay as they were."""
+        """Changes settings. The next frame shows the whole change, because `smooth` does not delay it. A profile sets all
+        settings except await_noise and transfer. After an error, all settings stay as they were."""
         with self._lock:
             params = set_params(self._params, settings)
             check(lib.lumeq_set_params(self._native, byref(params)), self._native)
@@ -332,7 +332,7 @@ class Equalizer:
         self._flights.append(arrays)
 
     def _fill(self, source: _arrays.Picture, target: _arrays.Picture, outputs: Any, time: int, follows: bool) -> Any:
-        """Fills the frame to submit, and returns the objects to keep until it is received."""
+        """Fills self._frame, and returns the objects to keep until this frame is received."""
         frame, previous = self._frame, self._previous
         if not (follows and previous and previous.kind == source.kind and
                 previous.planes[0].data != source.planes[0].data and not _arrays.overlap(previous.planes, outputs)):
@@ -402,7 +402,7 @@ class Equalizer:
             begin, size = addressof(made), _library.sizeof(_library.Frame)
             self._submit(begin, arrays)
             if sync:
-                self._receive()  # so the remaining frames need no sync
+                self._receive()  # the stream's work is complete now, so the other frames need no sync
             for frame in range(begin + size, begin + source.count * size, size):
                 self._submit(frame, arrays)
             self._previous = source.last()
@@ -521,8 +521,8 @@ class Context:
 
     def apply(self, curve: Curve, frame: Frame, *, previous: Sequence[Frame] = (), out: Optional[Frame] = None,
               stream: Optional[int] = None) -> Made:
-        """Equalizes a frame by its curve, and returns `out`, or new arrays. previous are frames before it, the nearest
-        first; the noise filter reads at most three."""
+        """Equalizes a frame by its curve, and returns `out`, or new arrays. previous lists earlier frames, the
+        nearest first; the noise filter reads at most three."""
         if not isinstance(curve, Curve):
             raise TypeError("apply() takes a curve, as History.get() returns")
         out = _output(frame, out)
@@ -537,8 +537,8 @@ class Context:
 class History:
     """Turns measures into curves, in order. lookahead is in seconds, 0 to 10. Settings: see the module.
 
-    put() adds a measure, get() returns the next frame's curve or None if it needs more measures, and end() ends the
-    film, so that get() returns the remaining curves and then None.
+    put() adds a measure. get() returns the next frame's curve, or None if more measures are needed. end() ends the film;
+    after that, get() returns the remaining curves, then None.
     """
 
     def __init__(self, lookahead: float = 2.0, *, fps: float = 30, **settings: Unpack[Settings]):
@@ -587,7 +587,7 @@ _OPTIONS = ("backend", "device", "threads", "depth", "shift", "range", "format")
 
 
 def _split(arguments: Any) -> tuple[Context, Any]:
-    """The shared context for the options among the arguments, and the other arguments."""
+    """Splits the arguments into options and settings. Returns the shared context with these options, and the settings."""
     options = {name: arguments.pop(name) for name in _OPTIONS if name in arguments}
     return _context(**options), arguments
 
@@ -637,7 +637,7 @@ def film(frames: Iterable[Frame], *, lookahead: float = 2.0, fps: float = 30,
          **options: Unpack[Options]) -> Iterator[Made]:
     """Yields the equalized frames of a film. Curves know the next `lookahead` seconds, so cuts are exact and fades smooth.
 
-    Holds the frames ahead, so each frame needs arrays of its own. Options and settings: see Equalizer and the module.
+    Keeps the frames of these seconds, so each frame needs its own arrays. Options: see Equalizer; settings: see the module.
     """
     context, settings = _split(options)
     history = History(lookahead, fps=fps, **{**settings, "code_range": "full"})

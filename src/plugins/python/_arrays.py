@@ -15,8 +15,8 @@ from ._library import Frame, Image, Pixels
 
 _new = tuple.__new__  # NamedTuple's own __new__ takes three times as long
 _BYTES = {"|u1": 1, "<u2": 2}
-_ELSEWHERE = ("an array must be in host memory or on an NVIDIA GPU; if it supports only DLPack there, import CuPy or "
-              "PyTorch")
+_ELSEWHERE = ("an array must be in host memory or on an NVIDIA GPU; a GPU array that supports only DLPack needs CuPy or "
+              "PyTorch: import one of them")
 
 
 class Plane(NamedTuple):
@@ -24,7 +24,7 @@ class Plane(NamedTuple):
 
     data: int
     form: tuple[Any, ...]  #: shape, strides in bytes, bytes of a sample, whether it is on a GPU
-    stream: int  #: the CUDA stream that fills it; 0: unknown
+    stream: int  #: the CUDA stream that fills the array; 0: unknown
     array: Any
 
 
@@ -39,7 +39,7 @@ class Samples(NamedTuple):
 class Picture(NamedTuple):
     image: Any
     planes: Sequence[Plane]
-    kind: tuple[Any, ...]  #: equal for pictures that can follow each other
+    kind: tuple[Any, ...]  #: a previous picture must be of the same kind
 
 
 def kind_of(array: Any) -> str:
@@ -50,7 +50,7 @@ def kind_of(array: Any) -> str:
 
 
 def _interface(about: Any) -> tuple[Any, ...]:
-    """Address, whether it is read-only, shape, strides, bytes of a sample, and stream of __cuda_array_interface__."""
+    """Reads __cuda_array_interface__: address, read-only flag, shape, strides, bytes of a sample, and stream."""
     try:
         (data, read_only), shape, size = about["data"], tuple(about["shape"]), _BYTES.get(about["typestr"], 0)
         strides = about.get("strides") or [size * int(np.prod(shape[i + 1:])) for i in range(len(shape))]
@@ -222,7 +222,7 @@ class Stack:
 
 
 def frames(first: Any, source: Stack, target: Stack) -> Any:
-    """The frames to submit for a batch, as copies of `first` with the addresses of each frame."""
+    """The frames to submit for a batch: copies of `first`, each with its own addresses."""
     made = (Frame * source.count)()
     values = np.frombuffer(made, np.int64).reshape(source.count, -1)
     values[:] = np.frombuffer(first, np.int64)

@@ -1,4 +1,4 @@
-"""Calls liblumeq by ctypes: its structs and functions, its errors as exceptions, settings and statistics."""
+"""Calls liblumeq by ctypes: structs, functions, settings and statistics. Errors become exceptions."""
 
 from __future__ import annotations
 
@@ -51,7 +51,7 @@ FrameStats = _struct("FrameStats", "size:z hist_in:p hist_out:p curve:p active:R
                      "strength:d noise_gain:d curve_speed:d upload_us:d equalize_us:d download_us:d stage_begin_us:3d "
                      "stage_end_us:3d previous noise:d lift:d dark:d filtered cleared:d")
 
-# Kinds of the arguments, as keys of _KINDS, with i for int.
+# Kinds of a function's arguments, one letter each: a key of _KINDS, or i for int.
 for _name, _kinds in {
         "version": "", "build_info": "", "error_string": "i", "last_error": "p", "backend_name": "p",
         "params_default": "p", "params_profile": "pp", "create": "pppz", "destroy": "p", "set_params": "pp",
@@ -136,7 +136,7 @@ def _integers(name: str, value: Any, count: int, sentence: str) -> list[int]:
 
 
 def set_params(params: Any, settings: Mapping[str, Any]) -> Any:
-    """Returns a copy of `params` (None: the defaults) with these settings; a profile is applied first."""
+    """Returns a copy of `params` (None: the defaults) with these settings. A profile is applied before the others."""
     made = Params.from_buffer_copy(params) if params else Params()
     if not params:
         lib.lumeq_params_default(byref(made))
@@ -193,14 +193,14 @@ class Stats:
     mean_in: float
     mean_out: float
     active: tuple[int, int, int, int]  #: x, y, width and height of the picture without bars
-    previous: int  #: frames before this one that apply() can use
+    previous: int  #: number of earlier frames that apply() can use
     histogram_in: np.ndarray  #: samples in each bin
     histogram_out: np.ndarray
     curve: np.ndarray  #: output code of each bin
 
 
 class StatsBuffer:
-    """Room for the library's statistics."""
+    """Memory into which the library writes statistics."""
 
     def __init__(self) -> None:
         self.bins = np.empty((3, MAX_BINS), np.uint32)

@@ -18,8 +18,8 @@
 #define STEP 16         /* number of frames that a request measures at a time */
 #define MOST_PREVIOUS 3 /* maximum number of previous frames that a curve uses */
 
-/* frameData[0] of the script's node: 0 at first, then 1 plus the number of the first frame
- * requested for measuring, finally APPLIES: the frames to equalize are requested. */
+/* The state of a request, in frameData[0] of the script's node. 0: new. n + 1: frames from n on are
+ * being measured. APPLIES: the frames to equalize are requested. */
 #define APPLIES (-1)
 
 #define SECOND INT64_C(1000000000)
@@ -364,7 +364,8 @@ static const VSFrame *apply(Filter *f, int n, VSFrameContext *request, VSCore *c
     return fail(request, "equalize", vs);
 }
 
-/* Requests what frame n still needs: frames to measure, or those to equalize. */
+/* Requests frames to measure, until the curve of frame n is known. Then requests frame n itself and
+ * the previous frames that its curve uses. */
 static void request_frames(Filter *f, int n, void **data, VSFrameContext *request, const VSAPI *vs)
 {
     pthread_mutex_lock(&f->lock);
@@ -388,7 +389,7 @@ static const VSFrame *VS_CC equalize_frame(int n, int reason, void *instance, vo
         return NULL;
     if (reason == arAllFramesReady && first == APPLIES)
         return apply(f, n, request, core, vs);
-    /* Otherwise, a request far ahead would hold all frames before it. */
+    /* Releases measured frames, or a request far ahead would hold all frames before it. */
     for (int i = first; first > 0 && i < first + STEP; i++)
         vs->releaseFrameEarly(f->frames, i - 1, request);
     request_frames(f, n, data, request, vs);
@@ -469,7 +470,7 @@ static void VS_CC create(const VSMap *in, VSMap *out, void *unused, VSCore *core
     const VSFilterDependency source = {f->source, rpGeneral};
     f->frames = vs->createVideoFilter2("LumeqFrames", &f->info, pass_frame, free_filter, fmParallel,
                                        &source, 1, f, core);
-    /* Each frame is read twice: to measure it, and `ahead` frames later to equalize it. */
+    /* The cache keeps frames from when they are measured until they are equalized. */
     vs->getCoreInfo(core, &info);
     vs->setCacheMode(f->frames, cmForceEnable);
     vs->setCacheOptions(f->frames, 1, f->ahead + 2 * info.numThreads + MOST_PREVIOUS + 1, 0);
