@@ -13,7 +13,6 @@
 
 /* ---- a frame: its measures before and after, and its pictures ---- */
 
-/* {0} is valid; at the end, close `pictures`. For one thread at a time. */
 typedef struct ReportMeasure {
     ReportSamples samples[2]; /* alternately: of this frame and the previous one */
     int64_t frames;
@@ -97,7 +96,8 @@ static ReportPicture *make_picture(ReportMeasure *m, const AVFrame *in, const AV
     p->time_us = frame->begin_us;
     p->entropy = frame->value.of[REPORT_ENTROPY][REPORT_BEFORE];
     p->words = strdup(words);
-    for (int i = 0; i < REPORT_CURVE; i++) /* from codes of this depth with 16 fraction bits */
+    /* From codes of the frame's depth with 16 fraction bits, to 8-bit codes with 8. */
+    for (int i = 0; i < REPORT_CURVE; i++)
         p->curve[i] = (uint16_t)(stats->curve[bin_of(i, stats->bins)] >> frame->depth);
     for (int side = 0; side < REPORT_SIDES; side++)
         p->jpeg[side] = small_picture_jpeg(&m->pictures, frames[side], REPORT_PICTURE_SIDE,

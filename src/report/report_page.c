@@ -88,7 +88,7 @@ static void draw_band(const Plot *p, int side)
     output_file_print(p->file, "\"/>");
 }
 
-/* Draws the means. A point between unknown ones is drawn as wide as its duration. */
+/* Draws the means. A point between unknown points becomes a line as wide as its duration. */
 static void draw_line(const Plot *p, int side)
 {
     const int count = p->summary->point_count;
@@ -164,7 +164,7 @@ static void print_plot(OutputFile *file, const ReportSummary *summary, ReportFig
     for (int side = 0; summary->step > 1 && side < REPORT_SIDES; side++)
         draw_band(&p, side);
     draw_line(&p, REPORT_AFTER);
-    draw_line(&p, REPORT_BEFORE); /* dashed, so both stay visible */
+    draw_line(&p, REPORT_BEFORE); /* dashed, so the other line stays visible */
     output_file_print(file,
                       "</svg><div class=\"x\" aria-hidden=\"true\"><span>%s</span><span>%s</span>"
                       "<span>%s</span></div></div></figure>\n",
@@ -388,8 +388,8 @@ void report_page(OutputFile *f, const ReportSummary *s, const ReportAbout *about
     output_file_print(
         f, "<section aria-labelledby=\"words\">\n<h2 id=\"words\">What is "
            "measured</h2>\n<p>Luma of each frame without black bars. Before: as decoded. After: as "
-           "equalized, not yet encoded. Its local contrast and noise are measured in the pixels; "
-           "its other figures are computed with the curve.</p>\n<dl class=\"words\">\n");
+           "equalized, not yet encoded: local contrast and noise are measured in the pixels; "
+           "other figures are computed with the curve.</p>\n<dl class=\"words\">\n");
     for (int i = 0; i < REPORT_FIGURES; i++)
         output_file_print(f, "<div><dt>%s</dt><dd>%s</dd></div>\n", report_figure_texts[i].name,
                           report_figure_texts[i].meaning);

@@ -90,8 +90,8 @@ static void begin_shot(ReportSummary *s)
     s->shots_seen++;
 }
 
-/* A later picture replaces the shot's picture, unless its entropy is less than half of the shot's
- * mean entropy, as in a fade. */
+/* The new picture replaces the shot's picture. But it is dropped if its entropy is less than half
+ * of the shot's mean entropy, as in a fade. */
 static void add_to_shot(ReportSummary *s, const ReportFrame *frame, ReportPicture *picture)
 {
     ReportShot *shot = &s->shots[s->shot_count - 1];
@@ -111,7 +111,7 @@ static bool is_first(const ReportSummary *s, const ReportFrame *frame)
     return frame->cut || !s->all.frames;
 }
 
-/* Wants frames 0, 1, 2, 4, 8 and so on of a shot, so the last one is in the shot's second half. */
+/* Wants frames 0, 1, 2, 4, 8 and so on, so the last of them is in the shot's second half. */
 bool report_summary_wants(const ReportSummary *s, const ReportFrame *frame)
 {
     if (is_first(s, frame))
