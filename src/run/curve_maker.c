@@ -13,7 +13,7 @@
 
 struct CurveMaker {
     LumeqHistory *history;
-    AVFifo *frames; /* MeasuredFrame: in the history, without a curve yet */
+    AVFifo *frames; /* of MeasuredFrame: in the history, but without a curve yet */
     int depth;
 };
 

@@ -12,15 +12,15 @@
 #include "run/curve_maker.h"
 #include "run/queue.h"
 
-/* Number of frames to equalize after the shown one: one may be on its way to the screen while the
- * other is equalized. For a live input, only one, and a newer frame replaces it. */
+/* Maximum number of frames that the window has not taken yet: one waits while another is equalized.
+ * For a live input, the maximum is 1, and a newer frame replaces the waiting one. */
 #define AHEAD 2
 
 /* Weight of the last frame in `usual_us`. */
 #define USUAL_WEIGHT 0.1
 
-/* Number of decoded frames that can be equalized again: those ahead, the shown one, and a dropped
- * one between them. */
+/* Number of decoded frames that are kept to be equalized again: AHEAD frames, the shown frame, and
+ * one that the window took but dropped. */
 #define KEPT 4
 
 /* Limits of the queue of equalized frames. Each change of the settings may leave outdated frames in
@@ -39,7 +39,7 @@ typedef struct Orders {
     int64_t late_from, late_to;
 } Orders;
 
-/* A decoded frame that may have to be equalized again. Its `previous[0]` is the frame before it. */
+/* A decoded frame that may have to be equalized again. frame->previous[0] came before it. */
 typedef struct Kept {
     Frame *frame;
     AVFrame *on_gpu;      /* the original picture on the GPU, if `frame` was downloaded; or NULL */
@@ -312,8 +312,7 @@ static void note_end(EqualizeStage *s, int code, const MediaError *error)
     pthread_mutex_unlock(&s->lock);
 }
 
-/* Fetches a frame into s->next. If s->next is late or the input is live, a newer one replaces it.
- */
+/* Fetches a frame into s->next. Newer frames replace it if it is late or the input is live. */
 static void fetch(EqualizeStage *s)
 {
     int ret = 0;
@@ -336,8 +335,8 @@ static void fetch(EqualizeStage *s)
     }
 }
 
-/* Makes room for the next live frame: drops the waiting frame if the window has not taken it and it
- * was equalized before the next frame was decoded. Returns false if the waiting frame must stay. */
+/* Drops the waiting live frame in favour of s->next. Returns false, and keeps the waiting frame, if
+ * the window has taken it, or if s->next was decoded before the waiting frame was equalized. */
 static bool replace_waiting(EqualizeStage *s)
 {
     Kept *last = &s->kept[s->kept_count - 1];
@@ -352,7 +351,7 @@ static bool replace_waiting(EqualizeStage *s)
     return 1;
 }
 
-/* Keeps the next frame if there is room. Returns 1 if there may be more to do, 0, or a fault. */
+/* Keeps the next frame if there is room. Returns 1, 0 if there is nothing to do, or a fault. */
 static int take_next(EqualizeStage *s, MediaError *error)
 {
     int ahead = 0;
@@ -396,7 +395,7 @@ static int work(EqualizeStage *s, MediaError *error)
         s->end = 0;
         s->end_sent = false;
         frame_free(&s->next);
-        for (int i = s->kept_count - 1; i >= s->done; i--) /* these wait to be equalized again */
+        for (int i = s->kept_count - 1; i >= s->done; i--) /* not equalized yet */
             if (s->kept[i].frame->number != s->now.shown)
                 forget(s, i);
         return ret < 0 ? ret : 1;

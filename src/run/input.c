@@ -10,9 +10,9 @@
 #include "media/packet_set.h"
 #include "media/side_data.h"
 
-/* Limits of the queue, in frames and bytes, which include copied packets. The limits suit a decoder
- * of uneven speed. While a 4K frame (12.4 MB) waits, no other is decoded. A window's queue holds
- * only one frame if the input is live or if a GPU decodes, since a GPU has few surfaces. */
+/* Limits of the queue, in frames and in bytes with copied packets. The queue evens out the
+ * decoder's speed. A 4K frame (12.4 MB) fills a file's queue. A window's queue holds only one frame
+ * if the input is live or if a GPU decodes, since a GPU has few surfaces. */
 #define FILE_FRAMES 4
 #define FILE_BYTES 12000000
 #define WINDOW_FRAMES 2
@@ -25,7 +25,7 @@
 /* Maximum priming: sound that a decoder needs before the first audible sample. */
 #define MAX_PRIMING_US 10000
 
-/* Frames that are missing within this many frames after a hurry still count as skipped. */
+/* Frames missing within this many frames after input_hurry() ends still count as skipped. */
 #define AFTER_HURRY 64
 
 /* A stream. Times are absolute, in AV_TIME_BASE units; AV_NOPTS_VALUE: unknown. */
@@ -70,7 +70,7 @@ struct Input {
     bool is_part;         /* see input_is_part() */
     int64_t zero;         /* time that becomes 0; AV_NOPTS_VALUE: unknown yet */
     int64_t end;          /* of the part, absolute, once known */
-    int64_t begin_pts;    /* of the span, until that frame has come; else INT64_MAX */
+    int64_t begin_pts;    /* of the span; INT64_MAX: none, or this frame has come */
     int64_t frames;       /* in the part, including `ready`; not previews */
     int64_t shown_last;   /* highest pts of the video packets sent so far */
     int64_t decoded_last; /* pts of the last video packet in decode order, once it is read */
@@ -359,8 +359,8 @@ static void find_zero(Input *in)
 }
 
 /* Moves pending packets that are due before `limit` (AV_NOPTS_VALUE: all) to `decoded`. Drops
- * packets from the end of the part on. A held video packet holds all later ones of its track, so
- * video stays in decode order. */
+ * packets after the part's end. If a video packet is not due, later packets of its track wait too,
+ * so video stays in decode order. */
 static void move_packets(Input *in, Decoded *decoded, int64_t limit)
 {
     int left = 0;
@@ -413,7 +413,7 @@ static void end_frames(Input *in, bool complete)
     const bool is_span = in->span.end_pts != INT64_MAX;
     if (in->end == AV_NOPTS_VALUE && !is_span)
         return;                            /* the part ends with the input */
-    if (!in->options.copy || in->is_alone) /* no packets of other tracks follow */
+    if (!in->options.copy || in->is_alone) /* no packets to copy follow */
         in->tail_ended = true;
 }
 
@@ -472,12 +472,12 @@ static int count_skipped(Input *in, const Decoded *d)
     return (int)FFMAX(count, 0);
 }
 
-/* Takes ownership of the frame, unless it is left out. */
+/* Takes ownership of the frame, unless it is outside the part. */
 static void take_frame(Input *in, Decoded *d)
 {
     AVFrame *frame = d->frame;
     if (in->decoded_last != AV_NOPTS_VALUE && frame->pts >= in->shown_last) {
-        /* For the last frame shown, decoders report too short a duration if others are decoded
+        /* Decoders report too short a duration for the last shown frame if other frames are decoded
          * after it. */
         const int64_t end = source_video_end(in->source, in->shown_last - in->decoded_last);
         if (end != AV_NOPTS_VALUE)
@@ -537,7 +537,7 @@ static int decode_one(Input *in)
     return ret;
 }
 
-/* Reads and decodes until a frame is ready, packets have piled up, or nothing follows. */
+/* Reads and decodes until a frame is ready, too many packets wait, or nothing follows. */
 static int advance(Input *in)
 {
     while (!in->ready.frame && !(in->frames_ended && (in->input_ended || in->tail_ended)) &&
@@ -559,7 +559,7 @@ static int advance(Input *in)
     return 0;
 }
 
-/* Adds the packets that are due, and shifts all times. */
+/* Fills `d` with in->ready and the packets that are due. Shifts times: in->zero becomes 0. */
 static int give_part(Input *in, Decoded *d)
 {
     Decoded *ready = &in->ready;
@@ -609,7 +609,7 @@ static void *decode_main(void *arg)
     int ret;
     do {
         Frame *frame = NULL;
-        /* Without room, a frame would only become older before it is shown. */
+        /* A frame decoded before there is room would only grow older before it is shown. */
         ret = queue_wait_for_room(in->queue);
         if (ret >= 0 && !(frame = frame_alloc()))
             ret = media_no_memory(&in->error, MEDIA_INPUT);
@@ -658,7 +658,7 @@ int input_start(Input *in, const InputStart *start, MediaError *error)
     return media_fail(error, MEDIA_INPUT, "cannot start a thread to decode the video");
 }
 
-/* For a window, a stopped input is at its end. */
+/* For a window, a stopped input counts as ended. */
 static int result_of(const Input *in, int ret, MediaError *error)
 {
     if (ret == AVERROR_EXIT && in->options.shown)

@@ -33,11 +33,11 @@ struct Lookahead {
     int64_t measured;
     int damaged;
 
-    /* The survey of the first seconds. */
+    /* The survey of the first seconds, which counts all frames and the denoised ones. */
     CurveMaker *surveyor; /* NULL: there is no survey, or it is over */
     int64_t surveyed, filtered;
     int survey_over;
-    int started;          /* set by lookahead_start(), and to end the thread */
+    int started;          /* set by lookahead_start() and lookahead_close() */
     pthread_mutex_t lock; /* protects survey_over and started */
     pthread_cond_t changed;
 
@@ -112,7 +112,7 @@ static void end_survey(Lookahead *l)
     pthread_mutex_unlock(&l->lock);
 }
 
-/* See MeasurePass. */
+/* MeasurePass.take() */
 static int take(void *opaque, const AVFrame *frame, const MeasuredFrame *which,
                 LumeqMeasure **measure, MediaError *error)
 {

@@ -6,8 +6,8 @@
 #include "media/gpu_frame.h"
 #include "run/equalizer_frame.h"
 
-/* Number of frames to keep before the first measured frame. The marks of two show whether a part
- * was decoded correctly, and marking two needs a third. Later, only one is kept. */
+/* Number of frames to keep before the first measured frame. The marks of two of them show whether a
+ * part was decoded correctly. To mark a frame, the one before is needed. Later, one is enough. */
 #define BEFORE 3
 
 typedef struct Work {
@@ -57,7 +57,7 @@ int measure_pass_marks(LumeqContext *context, const LumeqParams *params, AVFrame
     return ret;
 }
 
-/* Measures a frame against the previous one. Clones them, since equalizer_colocate() may download
+/* Measures a frame against the previous one. Clones both, since equalizer_colocate() may download
  * one. */
 static int measure_frame(Work *w, const AVFrame *frame, MediaError *error)
 {

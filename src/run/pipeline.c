@@ -13,8 +13,8 @@
 #define QUEUE_LENGTH 4
 #define QUEUE_BYTES 12000000
 
-/* Frames whose curves are known are independent, so a GPU uploads one while it computes another and
- * downloads a third. The CPU works on one frame at a time, with all threads. */
+/* Frames with known curves are independent of each other, so a GPU uploads one while it computes
+ * another and downloads a third. The CPU works on one frame at a time, with all threads. */
 #define MOST_IN_FLIGHT 4
 
 struct Pipeline {
@@ -23,14 +23,14 @@ struct Pipeline {
     int64_t number;                   /* of the next frame with a curve from `live` */
     Frame *in_flight[MOST_IN_FLIGHT]; /* being equalized, the oldest first */
     int in_flight_count, in_flight_most;
-    AVFrame *before[FRAME_PREVIOUS]; /* references: the frames equalized last, the nearest first */
+    AVFrame *before[FRAME_PREVIOUS]; /* the frames equalized last, the nearest first */
     Frame *next;                     /* from the input, not in flight yet; or NULL */
     Queue *equalized;                /* of Frame * */
     pthread_t thread;                /* equalizes */
     bool running;
     MediaError error; /* belongs to the thread until it has ended */
 
-    /* The threads that apply curves. Without them, `thread` does it. */
+    /* The threads that apply curves. Without them, `thread` applies the curves. */
     pthread_t appliers[MOST_IN_FLIGHT];
     int applier_count;
     pthread_mutex_t lock; /* protects all members below, and Frame.is_done */
@@ -151,8 +151,8 @@ static int drop_lost(Pipeline *p, Frame *frame, MediaError *error)
     return ret;
 }
 
-/* Frees the decoded frame if no sink needs it, else downloads it from the GPU. MEDIA_LOST: it is
- * lost with the GPU. */
+/* Frees the decoded frame if no sink needs it, else downloads it from the GPU. MEDIA_LOST: the
+ * frame is lost with the GPU. */
 static int leave_source(Pipeline *p, Frame *f, MediaError *error)
 {
     AVFrame *in = f->decoded.frame, *host = NULL;
@@ -168,18 +168,19 @@ static int leave_source(Pipeline *p, Frame *f, MediaError *error)
     return 0;
 }
 
-/* Gives `f` references to the previous frames, and brings all of them into the same memory: the
- * host's if one of them is there. Returns false if one is lost with the GPU. */
+/* Sets f->previous, and brings `f` and these frames into the same memory: into host memory if one
+ * of them is there. Returns false if a frame is lost with the GPU. */
 static bool take_previous(Pipeline *p, Frame *f)
 {
     const DecoderOptions *decoding = input_decoding(p->parts.input);
     const int most = p->parts.planned ? FRAME_PREVIOUS : 1;
     int ret = 0;
-    /* Stops at a lost frame. With a lossless input, a lost frame is used, so that the run fails. */
+    /* Stops at a lost frame. With a lossless input, takes lost frames too, so the run fails. */
     for (int i = 0;
          i < most && p->before[i] && (decoding->lossless || !gpu_frame_is_lost(p->before[i])); i++)
         f->previous[i] = av_frame_clone(p->before[i]);
-    for (int i = 2 * most - 1; i >= 0 && ret >= 0; i--) /* twice, since `f` may be downloaded */
+    /* Twice: if the first round downloads `f`, all previous frames must follow. */
+    for (int i = 2 * most - 1; i >= 0 && ret >= 0; i--)
         ret = equalizer_colocate(decoding->memory, f->previous[i % most], f->decoded.frame);
     return ret >= 0;
 }

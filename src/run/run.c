@@ -44,7 +44,7 @@ int run_frames(RunLoop *run, RunNext *next, void *opaque, MediaError *error)
     return ret;
 }
 
-/* pipeline_join() reports failures. */
+/* Leaves `error` alone: pipeline_join() reports failures. */
 static int receive(void *pipeline, Frame **frame, MediaError *error)
 {
     (void)error;

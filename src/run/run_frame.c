@@ -78,7 +78,7 @@ int frame_apply(LumeqContext *context, Frame *f, bool writes, MediaError *error)
         return MEDIA_LOST;
     if (ret < 0)
         return equalizer_failed(error);
-    f->stats.active.x += (int)in->crop_left; /* in the frame, not in the cropped picture */
+    f->stats.active.x += (int)in->crop_left; /* from the cropped picture to the frame */
     f->stats.active.y += (int)in->crop_top;
     f->stats.equalize_us = writes ? took : 0;
     return 0;
