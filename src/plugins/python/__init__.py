@@ -4,7 +4,7 @@
     clear = lumeq.bgr(picture)                    # one picture from cv2.imread()
     eq = lumeq.Equalizer(fps=30)                  # video
     y, u, v = eq.process((y, u, v))               # call this for each frame
-    for planes in lumeq.film(frames, fps=25):     # a film, whose curves look ahead
+    for planes in lumeq.film(frames, fps=25):     # a film, with lookahead
         ...
 
 A frame is an array, or a tuple of arrays: luma, Cb and Cr (such as yuv420p), or luma and interleaved Cb and Cr
@@ -29,7 +29,7 @@ Settings are keyword arguments, the same in all functions:
     chroma      'scale' (colours follow luma) or 'keep'
     bars        'auto' (black bars are left alone) or 'ignore'
     meter       'all', 'centre' or (x, y, width, height): the area that determines the curve
-    reference   True: OpenCV's equalizeHist (or CLAHE, with mode='clahe'), bit for bit, for 8 bits
+    reference   True: exactly the result of OpenCV's equalizeHist (of its CLAHE with mode='clahe'), for 8 bits
     code_range  'full' (default); 'auto' and 'used' stretch gray of more than 8 bits that uses few codes, as from thermal
                 cameras. Only in equalize(), film() and Equalizer.process()
     transfer    'sdr' (default); 'pq' or 'hlg' for HDR: light above 203 nits stays unchanged
@@ -279,9 +279,9 @@ class Equalizer:
 
     fps applies to frames without time. backend is 'auto' (CUDA if it works), 'cpu' or 'cuda'; device is the number of the
     GPU; threads is the number of CPU threads, 0 for one on each core. batch, 0 to 16, is the number of frames that a GPU
-    processes together in batch(); each takes up to 8 MB of GPU memory. depth (9 to 16 for uint16, 16 by default), shift
-    (unused low bits: 6 for P010) and range describe the samples. The default range is 'limited' for frames with chroma,
-    else 'full'. format and settings: see the module.
+    processes together in batch(); each frame takes up to 8 MB of GPU memory. depth (9 to 16 for uint16, 16 by default),
+    shift (unused low bits: 6 for P010) and range describe the samples. The default range is 'limited' for frames with
+    chroma, else 'full'. format and settings: see the module.
     """
 
     def __init__(self, *, fps: float = 30, backend: str = "auto", device: int = 0, threads: int = 0,

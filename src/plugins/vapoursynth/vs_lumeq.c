@@ -3,7 +3,7 @@
  *
  * Two nodes share one Filter. The node `frames` passes the source's frames on, measures each frame
  * the first time, and makes the curves in order. The script's node requests frames from `frames`
- * until the curve of its own frame is known, then applies this curve. Packed curves are kept, so
+ * until the curve of the requested frame is known, then applies it. Packed curves are kept, so
  * the core may request frames in any order and in parallel.
  */
 #include <pthread.h>
@@ -91,8 +91,8 @@ static const Argument arguments[] = {
 };
 #define ARGUMENTS (sizeof(arguments) / sizeof(arguments[0]))
 
-/* Sets *number to the index of the script's word, if there is one. Returns 0, or -1 with a sentence
- * in `error`. */
+/* If the script passes a word, sets *number to its index. Returns 0, or -1 with a sentence in
+ * `error`. */
 static int read_word(const VSMap *in, const char *name, const char *words, int *number, char *error,
                      size_t size, const VSAPI *vs)
 {
