@@ -43,7 +43,7 @@ typedef struct Orders {
 typedef struct Kept {
     Frame *frame;
     AVFrame *on_gpu;      /* the original picture on the GPU, if `frame` was downloaded; or NULL */
-    bool taken;           /* EqualizeStageOptions.take() got it */
+    bool taken;           /* EqualizeStageOptions.take() got this frame */
     LumeqHistory *before; /* copy of the history from before this frame was equalized */
 } Kept;
 
@@ -140,7 +140,7 @@ static AVFrame *make_on_device(EqualizeStage *s, const AVFrame *in)
     return out;
 }
 
-/* Equalizes a frame that has its curve. 0, MEDIA_LOST, or MEDIA_INPUT. */
+/* Equalizes a frame that has its curve. Returns 0, MEDIA_LOST or MEDIA_INPUT. */
 static int write_frame(EqualizeStage *s, Frame *f, int on_device, MediaError *error)
 {
     const AVFrame *in = f->decoded.frame;

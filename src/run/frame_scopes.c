@@ -18,7 +18,7 @@ static int keeps_rows(const PictureFormat *f)
     return f->turn.xx != 0;
 }
 
-/* The rows to count in a plane. If the frame is upside down, they include its last row. */
+/* The rows of a plane that the scopes count. In an upside-down frame, they include the last row. */
 static FrameRows rows_of(const AVFrame *frame, const PictureFormat *f, int i)
 {
     const PicturePlane *plane = &f->plane[i];

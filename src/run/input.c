@@ -359,8 +359,8 @@ static void find_zero(Input *in)
 }
 
 /* Moves pending packets that are due before `limit` (AV_NOPTS_VALUE: all) to `decoded`. Drops
- * packets after the part's end. If a video packet is not due, later packets of its track wait too,
- * so video stays in decode order. */
+ * packets from the part's end on. If a video packet is not due, later packets of its track wait
+ * too, so video stays in decode order. */
 static void move_packets(Input *in, Decoded *decoded, int64_t limit)
 {
     int left = 0;
@@ -585,7 +585,7 @@ static int give_part(Input *in, Decoded *d)
     return 0;
 }
 
-/* Fills an empty `d` with the next frame or packets. 0; AVERROR_EOF; or a fault with in->error. */
+/* Stores the next frame or packets in `d`. Returns 0, AVERROR_EOF, or a fault with in->error. */
 static int next(Input *in, Decoded *d)
 {
     if (in->following.frame)

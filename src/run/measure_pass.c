@@ -97,7 +97,6 @@ static int take(Work *w, const Decoded *decoded, MediaError *error)
     return ret < 0 ? ret : pass->take(pass->opaque, frame, &which, &w->measure, error);
 }
 
-/* Measures until the input ends or something fails. */
 static int measure_all(Work *w, MediaError *error)
 {
     int ret = input_start(w->input, NULL, error);
