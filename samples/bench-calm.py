@@ -2,13 +2,13 @@
 """Measures how calm equalized clips stay: flicker, and how many tracked features survive.
 
 Needs ffmpeg and python3-opencv. Scales wider clips down to 640 pixels. Prints a Markdown table of the source and each method.
-  flicker   change of the mean luma from frame to frame, minus the source's change: mean absolute value in 8-bit
-            codes, without cuts
-  tracks    share of features that return to within 1 pixel when tracked over 30 frames and back, in spans without a
-            cut (at most 500 from goodFeaturesToTrack; pyramidal Lucas-Kanade)
-  kept      mean number of features that return, per span
+  flicker   mean difference between the change of mean luma from frame to frame and the source's change, in 8-bit
+            codes; cuts are skipped
+  tracks    share of features that end within 1 pixel of their start when tracked over 30 frames and back, in spans
+            without a cut (at most 500 from goodFeaturesToTrack; pyramidal Lucas-Kanade)
+  kept      mean number of these features per span
 Methods: lumeq live and with a lookahead; OpenCV's equalizeHist and CLAHE (2, 8x8), ffmpeg's histeq, vszip's CLAHE and
-Zero-DCE, frame by frame. The reason why a method is missing goes to stderr."""
+Zero-DCE, frame by frame."""
 
 import argparse
 import importlib
@@ -38,7 +38,7 @@ def arguments():
 
 
 def of_vszip():
-    """Returns a function that runs vszip's CLAHE with the clip limit and tiles of OpenCV's."""
+    """Returns a function that runs vszip's CLAHE with the settings of OpenCV's CLAHE."""
     import vapoursynth  # pip install vapoursynth vapoursynth-vszip
     core = vapoursynth.core
 
@@ -56,7 +56,8 @@ def of_vszip():
 
 
 def of_zero_dce(path):
-    """C. Guo et al., "Zero-Reference Deep Curve Estimation for Low-Light Image Enhancement", 2020."""
+    """Returns a function that runs Zero-DCE: C. Guo et al., "Zero-Reference Deep Curve Estimation for Low-Light Image
+    Enhancement", 2020."""
     import torch
     weights = torch.load(path, map_location="cpu")
 
@@ -112,7 +113,7 @@ def cuts(frames):
 
 
 def spans(is_cut):
-    """Yields the first frame of each span without a cut."""
+    """Yields the first frame of each span of SPAN steps without a cut."""
     first = 0
     while first + SPAN <= len(is_cut):
         cut = np.flatnonzero(is_cut[first:first + SPAN])
@@ -147,7 +148,7 @@ def main():
         is_cut = cuts(frames)
         starts = list(spans(is_cut))
         if not starts:
-            sys.exit("%s has no %d frames without a cut" % (clip, SPAN + 1))
+            sys.exit("%s has no %d consecutive frames without a cut" % (clip, SPAN + 1))
         for method, make in every:
             made = make(y4m, frames)
             before, after = (np.diff([f[0].mean() for f in shown])[~is_cut] for shown in (frames, made))

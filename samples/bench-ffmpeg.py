@@ -2,9 +2,9 @@
 """Compares the whole program with ffmpeg on two cores: frame rate, processor time and peak memory.
 
 The programs alternate, one run of each per round, so that other load affects both. Medians are
-compared, or with --best the best runs, for machines that others use as well. Peak memory is
-measured on a short and on a long clip. The table also has decoding alone, because it limits every
-program that uses the same decoder.
+compared. If others use the machine as well, use --best, which compares the best runs. Peak memory
+is measured on a short and on a long clip. The table also has decoding alone, because it limits
+every program that uses the same decoder.
 """
 
 import argparse
@@ -37,12 +37,12 @@ def arguments():
                         " after scaling, such as noise=alls=4:allf=t")
     parser.add_argument("--size", default="1920x1080", metavar="WxH")
     parser.add_argument("--clip-crf", default="23", metavar="CRF",
-                        help="quality of the looped clips: the lower, the more there is to decode"
+                        help="quality of the looped clips; lower values take longer to decode"
                         " (23, libx264's default)")
     parser.add_argument("--seconds", default="10,30", metavar="SHORT,LONG",
                         help="lengths of the two clips (10,30)")
-    parser.add_argument("--rounds", type=int, default=3, metavar="N", help="runs of each (3)")
-    parser.add_argument("--best", action="store_true", help="compare the best run of each")
+    parser.add_argument("--rounds", type=int, default=3, metavar="N", help="runs of each program (3)")
+    parser.add_argument("--best", action="store_true", help="compare the best runs, not the medians")
     parser.add_argument("--cases", default="equalize,film,encode", metavar="NAME,..",
                         help="what to compare (equalize,film,encode)")
     parser.add_argument("--cores", type=int, default=2, metavar="N", help="cores to run on (2)")
@@ -146,8 +146,7 @@ def print_machine(a):
 
 
 def compare(name, command, clips, rounds, typical):
-    """Prints rows of the programs on both clips. Returns the peak memory of each program on each
-    clip."""
+    """Prints rows of the programs on both clips. Returns each program's peak memory on each clip."""
     memory = {}
     for length, clip, frames in clips:
         found = alternate(command(clip), rounds, typical)
@@ -191,7 +190,7 @@ def main():
             "peak MiB"))
         for name, command in shown:
             memory = compare(name, command, clips, a.rounds, min if a.best else statistics.median)
-            print("%-9s memory of the long clip over the short one's: lumeq %.3f, ffmpeg %.3f\n" % (
+            print("%-9s peak memory, long clip / short clip: lumeq %.3f, ffmpeg %.3f\n" % (
                 name, *(memory[p, a.long] / memory[p, a.short] for p in ("lumeq", "ffmpeg"))),
                 flush=True)
         if shown[-1][0] == "encode":

@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Measures the slow cases of lumeq: dark and dull video, a lookahead, and memory. Needs lumeq and lumeq-bench on the PATH, and
+# Measures lumeq's time on dark and dull video and with a lookahead, and its memory. Needs lumeq and lumeq-bench on the PATH, and
 # ffmpeg for comparison. Without ffmpeg, lumeq --mode off measures decoding alone, and memory is not measured. Compared
 # programs run alternately; medians are printed.
 set -eu
@@ -89,7 +89,7 @@ null() {
     decode=lumeq
     ! command -v ffmpeg >"$work/log" || decode=ffmpeg
     on_cores "$cores"
-    printf '\n| --null on cores %s | decoding alone (%s), s | lumeq, s | share | of processor time |\n|---|---|---|---|---|\n' "$cores" "$decode"
+    printf '\n| --null on cores %s | decoding alone (%s), s | lumeq, s | ratio | ratio of processor times |\n|---|---|---|---|---|\n' "$cores" "$decode"
     for clip in exposed dull dark sample; do
         for ((i = 0; i < rounds; i++)); do
             if [ "$decode" = ffmpeg ]; then
@@ -140,7 +140,7 @@ nvdec() {
         timed nvdec-one lumeq --no-config -q "$clips/4k.mkv" --null --backend cuda --hwdec nvdec --lookahead off
         timed nvdec-ahead lumeq --no-config -q "$clips/4k.mkv" --null --backend cuda --hwdec nvdec --lookahead 10
     done
-    printf '\n| 4K by NVDEC, --null | one pass, s | lookahead, s | share |\n|---|---|---|---|\n| 60 s | %.2f | %.2f | %s |\n' \
+    printf '\n| 4K by NVDEC, --null | one pass, s | lookahead, s | ratio |\n|---|---|---|---|\n| 60 s | %.2f | %.2f | %s |\n' \
         "$(median nvdec-one)" "$(median nvdec-ahead)" "$(share nvdec-one nvdec-ahead)"
 }
 

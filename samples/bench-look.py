@@ -4,15 +4,15 @@
 Needs ffmpeg and python3-opencv. Prints a Markdown table with a line for the source and one for each method.
   mean, median, 99 %   luma in codes of 8 bits, limited range
   dev, local           standard deviation of luma, in the picture and in 15x15 samples, as a multiple of the source's
-  block                mean luma step at the edges of 8x8 blocks, divided by the step inside them, where the source is flat
-  steps                horizontal steps of more than 3 codes where the source is flat, per 1000
+  block                mean luma step at the edges of 8x8 blocks, divided by the step inside, where the source is flat
+  steps                share of horizontal steps above 3 codes where the source is flat, per 1000
   still                mean change of luma from frame to frame where the source is still, in codes
-  chroma               mean change of chroma there, in dark areas only (luma below 60), in codes
+  chroma               mean change of chroma where the source is still and dark (luma below 60), in codes
   black, white         samples per 1000 that became black or white
   hue                  mean angle by which the hue of chroma of 8 codes and more changes, in degrees
   ssim                 structural similarity to the source's luma
   MABD                 mean absolute change of the mean luma from frame to frame, in codes
-  flicker              mean absolute difference of these changes from the source's, in codes
+  flicker              mean absolute difference between the change of mean luma and the source's, in codes
 nan: the source has no such area."""
 
 import argparse
@@ -46,7 +46,7 @@ def call(*command, data=None):
 
 
 def source(clip, args, size=""):
-    """Returns the clip's frames as y4m of 8 bits, 4:2:0, limited range. `size`: ffmpeg's scale arguments and a colon."""
+    """Returns the clip's frames as y4m of 8 bits, 4:2:0, limited range. `size`: arguments of ffmpeg's scale, with a colon."""
     return call("ffmpeg", "-v", "error", "-nostdin", "-noautorotate", "-ss", args.ss, "-i", clip, "-map", "0:v:0",
                 "-frames:v", args.frames, "-vf", "scale=%sout_range=limited" % size, "-pix_fmt", "yuv420p",
                 "-fps_mode", "passthrough", "-f", "yuv4mpegpipe", "-strict", "-1", "-")

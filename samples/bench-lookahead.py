@@ -51,8 +51,8 @@ def write(path, *arguments):
 
 
 def make_cuts(path, folder, width):
-    """Five scenes: fog, fog later and mirrored, a room, the room later and mirrored, fog. The pictures at two of the cuts
-    have nearly the same histogram."""
+    """Five scenes: fog, later fog mirrored, a room, the later room mirrored, fog. At two of the cuts, the histogram hardly
+    changes."""
     scenes = (1, 3.8, 5, 6.4, 1)
     mirrored = (0, 1, 0, 1, 0)
     inputs = [a for at in scenes for a in still(folder, width, at, STILL)]
@@ -130,7 +130,7 @@ def main():
     even = rows(a.lumeq, clips["wavering"], folder, "--lookahead", "10", "--deflicker", "1")
     names = ["cuts settled on their first frame", "contrast at the end of a fade-in, relative to later",
              "excess flicker where lights cross a dull scene, codes a frame",
-             "light that wavers (%.2f codes a frame in the source)" % before]
+             "change of wavering light, codes a frame (%.2f in the source)" % before]
     print("| | without | with a lookahead |\n|---|---|---|")
     for name, one, two in zip(names, *lines):
         print("| %s | %s | %s |" % (name, one, two))

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Compares encoding a film in parts with a single run: frames per second, processor time and memory of each step.
 
-Needs only the program and a clip. The film repeats the clip's frames, which lumeq itself decodes and encodes. Prints
+The film repeats the clip's frames, which lumeq itself decodes and encodes. Prints
 Markdown tables. On a busy machine only shares of processor time are comparable."""
 
 import argparse
@@ -128,7 +128,6 @@ def medians(rows):
 
 
 def tiled(frame, width, height, times):
-    """Repeats a planar 4:2:0 frame N times across and down."""
     planes, at = [], 0
     for w, h in ((width, height), ((width + 1) // 2, (height + 1) // 2), ((width + 1) // 2, (height + 1) // 2)):
         rows = b"".join(frame[at + y * w:at + (y + 1) * w] * times for y in range(h))
@@ -138,7 +137,7 @@ def tiled(frame, width, height, times):
 
 
 def write_film(o, to):
-    """Writes frames of the clip as y4m until the film is long enough; returns their number and size."""
+    """Writes frames of the clip as y4m until the film is long enough; returns their number, width and height."""
     count = 0
     while True:
         with subprocess.Popen([o.lumeq, o.clip, "-o", "-", "--mode", "off", *QUIET], stdin=subprocess.DEVNULL,
@@ -194,7 +193,7 @@ class Bench:
         return True
 
     def run(self, *options):
-        """Runs the whole film; returns frames per second, processor seconds, MiB (largest, all), output MB."""
+        """Runs the whole film; returns frames per second, processor seconds, MiB of the largest and of all processes, output MB."""
         cost = Cost(self.o.lumeq)
         cost((self.film, "-o", self.out, "-y", *QUIET, *options))
         size = os.path.getsize(self.out)
@@ -259,7 +258,7 @@ class Bench:
                     [100 * x / one for x in (sum(shares), *shares, shares[0] - measured + shares[2])])
         if not firsts:
             return
-        print("\n| %s, step by step | processor time: all; plan; parts; join | plan and join beyond measuring |\n"
+        print("\n| %s, step by step | processor time: all; plan; parts; join | plan and join without measuring |\n"
               "|---|---|---|" % vcodec)
         print("| one run | %.1f s, measuring is %.1f %% of it | |" % tuple(medians(firsts)))
         for parts, found in rows.items():

@@ -3,8 +3,8 @@
 
 Uses OpenCV, CV-CUDA, kornia-rs, CuPy, VPI, DALI and vszip if they are installed, and prints why others are missing.
 Frames repeat 16 different pictures. On a GPU, CuPy holds 64 frames, too many for a cache. Every result is checked once,
-before timing. Then all take turns, so that a busy machine slows all of them; times are medians over all turns and include
-the calls from Python.
+before timing. Then all libraries take turns, so that other load slows all of them. Times are medians over all turns and
+include the calls from Python.
 """
 
 import argparse
@@ -44,8 +44,8 @@ def arguments():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--size", default="1920x1080,3840x2160", metavar="WxH,..", help="(1920x1080,3840x2160)")
     parser.add_argument("--content", default="natural", choices=CONTENTS, help="%s (natural)" % ", ".join(CONTENTS))
-    parser.add_argument("--threads", type=int, default=1, metavar="N", help="CPU threads of each, 0 for all cores (1)")
-    parser.add_argument("--rounds", type=int, default=5, metavar="N", help="turns of each (5)")
+    parser.add_argument("--threads", type=int, default=1, metavar="N", help="CPU threads of each library, 0 for all cores (1)")
+    parser.add_argument("--rounds", type=int, default=5, metavar="N", help="turns of each library (5)")
     parser.add_argument("--seconds", type=float, default=0.3, metavar="S", help="length of a turn (0.3)")
     parser.add_argument("--bench", metavar="PROGRAM", help="lumeq-bench, for histograms (on the PATH or in build/)")
     a = parser.parse_args()
@@ -132,8 +132,8 @@ class Frames:
 
 class Way:
     """One number of the table: microseconds per frame. A pass is call(0) to call(calls - 1), which together process
-    `frames` frames. wait() is called after each call or, without `each`, after the last one. result() returns the first
-    16 outputs as arrays, which are compared with `wanted`."""
+    `frames` frames. With `each`, wait() follows each call, otherwise only the last call. result() returns the first 16
+    outputs as arrays, which are compared with `wanted`."""
 
     def __init__(self, call, calls, frames, wait, each, result=None, wanted=None):
         self.call, self.calls, self.frames, self.wait, self.each = call, calls, frames, wait, each
@@ -180,8 +180,8 @@ class Measured:
 
 
 def on_gpu(f, wanted, one, many=None, calls=FRAMES, wait=None, result=None):
-    """Returns two ways: one queues all frames, then waits; the other waits for each frame. many() takes several frames,
-    one() takes one."""
+    """Returns two ways. The first queues all frames, then waits; many() takes several frames. The second waits for each
+    frame, which one() takes."""
     wait = wait or found["cupy"].cuda.runtime.deviceSynchronize
     result = result or (lambda: f.gpu_out[:PICTURES].get())
     wanted = f.wanted.get(wanted)
@@ -345,7 +345,7 @@ def of_kornia(f):
 
 
 def of_vszip(f, threads):
-    """Returns a way for vszip's CLAHE. VapourSynth's core requests its frames; the source frames are in its cache."""
+    """Returns a way for vszip's CLAHE. VapourSynth keeps the source frames in its cache."""
     core, made = found["vapoursynth"].core, [None] * PICTURES
     core.num_threads = threads or os.cpu_count()
     blank = core.std.BlankClip(None, *f.size, found["vapoursynth"].GRAY8, PICTURES)
@@ -436,7 +436,7 @@ def short(us):
 
 
 def bits(ways):
-    """Describes the differences of each way over all sizes, in one phrase if all ways are equal."""
+    """Describes the differences of each way over all sizes, in one phrase if it is the same for all ways."""
     said = []
     for same_way in zip(*ways):
         counts = [way.bits for way in same_way if way.bits]
@@ -464,9 +464,9 @@ def main():
         lumeq.build_info(), platform.python_version(), numpy.__version__))
     rows, problems = all_rows(a), {}
     measured = [measure(a, rows, size, problems) for size in a.size]
-    print("us per frame, 8 bits, content %s. In a row: %d frames are queued, then awaited. One by one, live: each is\n"
-          "awaited. Bits are compared with OpenCV's, those of copies and counts with NumPy's, and those of video and\n"
-          "history with lumeq's on the CPU.\n" % (a.content, FRAMES))
+    print("us per frame, 8 bits, content %s. In a row: %d frames are queued, then awaited. One by one, live: each\n"
+          "frame is awaited. Bits are compared with OpenCV's. Those of copies and histograms are compared with NumPy's;\n"
+          "those of lumeq for video and with history, with lumeq's on the CPU.\n" % (a.content, FRAMES))
     print("| | %s | bits |" % " | ".join(SIZES.get(size, "%dx%d" % size) for size in a.size))
     print("|---|%s---|" % ("---|" * len(a.size)))
     for label, _ in rows:

@@ -62,7 +62,7 @@ missing_packages() {
         case $tool in
         *:*) has_module "${tool%:*}" || say "${tool#*:}" ;;
         *=*) have "${tool%%=*}" || say "${tool#*=}" ;;
-        *) have "$tool" || have "${tool^}" || say "$tool" ;; # the command Xvfb is in xvfb
+        *) have "$tool" || have "${tool^}" || say "$tool" ;; # the package xvfb has the command Xvfb
         esac
     done
 }
@@ -91,7 +91,7 @@ install_packages() {
     }
 }
 
-# prepare INSTALL TOOL...: installs missing packages (INSTALL 1) or lists them (0, or without apt-get).
+# prepare INSTALL TOOL...: installs missing packages if INSTALL is 1 and apt-get exists; otherwise lists them.
 prepare() {
     local install=$1
     shift

@@ -92,8 +92,8 @@ static const AVChapter *chapter_at(const Sheet *s, double time)
     return NULL;
 }
 
-/* Takes the middle of each chapter or, if there are too many, of evenly spread ones. A video with
- * fewer than two chapters is divided into equal parts instead. */
+/* Takes the middle of each chapter, or of evenly spread chapters if there are too many. Divides a
+ * video with fewer than two chapters into equal parts. */
 static void choose_times(Sheet *s)
 {
     const int chapters = (int)container(s)->nb_chapters;

@@ -29,7 +29,7 @@ while [ $# -gt 0 ]; do
     shift
 done
 
-# A relative path is relative to the user's folder.
+# Make the path absolute, because the script changes the folder.
 case $clip in
 '' | /*) ;;
 *) clip=$PWD/$clip ;;
@@ -46,7 +46,7 @@ mkdir -p -- "$out"
 rm -f -- "$out"/{equalized.mkv,stats.jsonl,contact-sheet.png}
 prepare "$install"
 cd -- "$root"
-how_to_use_cuda="cmake -B build -DLUMEQ_CUDA=AUTO builds it"
+how_to_use_cuda="to build with CUDA: cmake -B build -DLUMEQ_CUDA=AUTO"
 cuda=()
 # An existing build keeps its choice of CUDA.
 [ -f build/CMakeCache.txt ] || choose_cuda "$how_to_use_cuda"
@@ -55,7 +55,7 @@ configure() {
     cmake "$@" -S . -B build -DCMAKE_BUILD_TYPE=Release -DLUMEQ_PROGRAM=ON -DBUILD_TESTING=OFF "${cuda[@]}"
 }
 
-# Builds everything that is installed. If build/ cannot be configured again, for example after a move, starts afresh.
+# If build/ cannot be configured again, for example after a move, configures it afresh.
 build() {
     configure || { choose_cuda "$how_to_use_cuda" && configure --fresh; } || return
     cmake --build build --parallel "$(cores)"

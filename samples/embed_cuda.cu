@@ -2,7 +2,7 @@
  * Equalizes frames that stay on the GPU: a kernel draws them into device memory, the library
  * equalizes them, another kernel reads them. All work is queued; the host waits only for a frame's
  * measure, for room in the library, and at the end. The event `ready` tells the library that a
- * frame is drawn, `finished` tells us that it is equalized.
+ * frame is drawn; `finished` tells the second kernel that it is equalized.
  *
  *   nvcc embed_cuda.cu -o embed_cuda $(pkg-config --cflags --libs lumeq | sed s/-Wl,/-Xlinker=/)
  */
@@ -118,8 +118,7 @@ int main(void)
                  bad(cudaMemsetAsync(on_device, 0, 4, stream));
     for (int i = 0; i < BUFFERS && !failed; i++)
         failed = open_buffer(&buffers[i]);
-    /* A buffer can be redrawn at once, because its `look` precedes the next `draw` on the stream.
-     */
+    /* A buffer can be redrawn at once: its `look` precedes its next `draw` on the stream. */
     for (int n = 0; n < FRAMES && !failed; n++)
         failed = queue_frame(eq, &buffers[n % BUFFERS], n, on_device, stream);
     failed = failed || bad(cudaMemcpyAsync(&most, on_device, 4, cudaMemcpyDeviceToHost, stream)) ||

@@ -16,10 +16,8 @@ typedef struct Summary {
 /* Summarizes the frames with times in [from, to), in seconds. */
 Summary summarize(const StatsRows *rows, double from, double to);
 
-/* Prints the table's heading to stdout. */
+/* Print the table's heading and a line of the table. */
 void summary_print_head(void);
-
-/* Prints a line of the table. */
 void summary_print(const char *name, const Summary *summary);
 
 #endif

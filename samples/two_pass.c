@@ -79,7 +79,7 @@ static int open_film(Film *f, const char *path)
     return set_planes(f, &f->image, &f->memory);
 }
 
-/* Returns 1, or 0 at the end. */
+/* Reads the next frame. Returns 0 at the end. */
 static int read_frame(Film *f)
 {
     char line[HEADER];
@@ -87,7 +87,7 @@ static int read_frame(Film *f)
            fread(f->memory, f->size, 1, f->file) == 1;
 }
 
-/* Takes all curves that are ready. Returns 0, or -1. */
+/* Takes all curves that are ready from the history. Returns 0, or -1. */
 static int take_curves(Work *w)
 {
     LumeqCurve *curve;

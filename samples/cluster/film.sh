@@ -1,5 +1,5 @@
 # shellcheck shell=bash
-# Arguments of slurm.sh and parallel.sh, which source this file under `set -euo pipefail`.
+# Reads the arguments of slurm.sh and parallel.sh, which source this file under `set -euo pipefail`.
 
 # shellcheck disable=SC2034 # used by the scripts that source this
 lumeq=${LUMEQ:-lumeq}
@@ -9,8 +9,8 @@ fail() {
     exit 1
 }
 
-# Prints `usage` for --help. Sets `film`, the arguments before -- (for lumeq plan), and `scheduler`, those
-# after it. Also sets `output`, `plan`, `parts` and `overwrite`, from the options in `film`.
+# Prints `usage` for --help. Sets `film`, the arguments before -- (for lumeq plan), and `scheduler`, the
+# arguments after --. Also sets `output`, `plan`, `parts` and `overwrite`, from the options in `film`.
 # shellcheck disable=SC2034
 read_arguments() {
     film=() scheduler=() output='' parts='' overwrite=()
@@ -38,7 +38,7 @@ read_arguments() {
     plan=$output.lumeq/plan
 }
 
-# Prints a script that lists the parts. With -y the script continues a plan of the same options, and replaces any other.
+# Prints a script that lists the parts. With -y, it continues a plan of the same options, and replaces any other plan.
 list_script() {
     local arguments=() argument
     for argument in "${film[@]}"; do

@@ -10,7 +10,7 @@ usage: parallel.sh IN -o OUT --parts N [lumeq's options] [-- parallel's options]
 
 Lists the parts here, measures them on all machines, plans here, writes the parts on all machines and
 joins them here. IN, OUT and lumeq (or the program in LUMEQ) must have the same names everywhere.
-Options after -- go to GNU parallel; without them it uses this machine only. For example,
+Options after -- go to GNU parallel, which otherwise uses this machine only. For example,
 --sshlogin 2/one,2/two,: --retries 3 runs two parts at a time on each of two machines, and one per core
 here. After an interruption, the same command continues; finished parts are skipped.
 END
@@ -19,7 +19,7 @@ END
 read_arguments "$@"
 command -v parallel >/dev/null || fail "GNU parallel is not installed (Debian and Ubuntu: apt install parallel)"
 
-# Exit code 5 (damaged input) is no failure here: the join reports it at the end.
+# Exit code 5 (damaged input) is no failure here: the join reports damage at the end.
 step() {
     "$lumeq" "$@" || [ $? = 5 ]
 }

@@ -10,7 +10,7 @@ usage: slurm.sh IN -o OUT --parts N [lumeq's options] [-- sbatch's options]
 
 Submits five jobs: list the parts, measure them (an array), plan, write them (an array), join. IN, OUT
 and lumeq (or the program in LUMEQ) must have the same names on all nodes. Options after -- go to
-sbatch for each job: --partition=long --cpus-per-task=8 --mem=4G --time=4:00:00. Jobs are queued again
+sbatch for each job, such as --partition=long --cpus-per-task=8 --mem=4G --time=4:00:00. Jobs are queued again
 if their node fails. After an interruption, the same command continues; finished parts are skipped.
 Messages go to OUT.log.
 END
@@ -29,15 +29,15 @@ submit() {
 }
 
 # Prints a script line that runs lumeq. Exit code 5 (damaged input) does not stop the other jobs: the
-# join reports it at the end.
+# join reports damage at the end.
 step() {
     printf '%q ' "$lumeq" "$@"
     echo '|| [ $? = 5 ]'
 }
 
-# Prints a script that runs lumeq for the array task's part, unless there are fewer parts than requested.
+# Prints a script that runs lumeq for the array task's part, if that part exists.
 part_step() {
-    # shellcheck disable=SC2016 # the script expands it
+    # shellcheck disable=SC2016 # the job expands the variable
     printf '[ "$SLURM_ARRAY_TASK_ID" -lt "$(grep -c ^part %q)" ] || exit 0\n' "$plan"
     step "$@"
 }
