@@ -1,6 +1,6 @@
-// Converts R'G'B' of the stream to that of an SDR screen, through linear light.
+// Converts the stream's R'G'B' to the R'G'B' of an SDR screen, through linear light.
 uniform mat3 gamut;
-uniform vec3 tone; // the stream's peak as a PQ code; the screen's peak and the knee as shares of it
+uniform vec3 tone; // PQ code of the stream's peak; the screen's peak and the knee, divided by that code
 
 // BT.1886 with black at 0
 const float SCREEN_GAMMA = 2.4;

@@ -1,7 +1,7 @@
 # Writes OUT, a copy of lumeq.hook (IN) with parameters instead of settings, for libplacebo 5.229 or newer.
 file(READ "${IN}" text)
 set(setting "const float ([a-z]+) = ([-0-9.]+)@ // ([-0-9.]+)[.][.]([-0-9.]+): ([^\n]*)\n")
-string(REPLACE ";" "@" text "${text}") # otherwise CMake would split the text there
+string(REPLACE ";" "@" text "${text}") # otherwise CMake would split the text at semicolons
 string(REGEX MATCHALL "${setting}" lines "${text}")
 string(REGEX REPLACE "\n// The settings[^\n]*\n(const float [^\n]*\n)+" "" text "${text}")
 set(blocks "")

@@ -12,10 +12,10 @@ uniform sampler2D plane2;
 uniform mat3 matrix;
 uniform vec3 offset;
 
-uniform mat2 luma_step;   // from one sample to the next, across and down the screen
+uniform mat2 luma_step;   // between averaged samples, across and down the screen
 uniform mat2 chroma_step;
 
-// The mean of samples that are spread evenly over the pixel.
+// Returns the mean of samples that are spread evenly over the screen's pixel.
 vec2 averaged(sampler2D plane, vec2 centre, ivec2 taps, mat2 step)
 {
     vec2 first = centre - 0.5 * (step * vec2(taps - 1)), sum = vec2(0.0);

@@ -1,6 +1,6 @@
 // Draws a rectangle without a vertex buffer.
 uniform vec4 place;         // left, top, width and height, in clip space
-uniform mat2 turn;          // rotates upright texture coordinates to stored ones, about the centre
+uniform mat2 turn;          // rotates coordinates about the centre, from the upright picture to the stored picture
 uniform vec2 chroma_scale;  // chroma's texture coordinates are luma's * chroma_scale + chroma_shift
 uniform vec2 chroma_shift;
 

@@ -1,5 +1,5 @@
-// Scales a picture along one axis with a Catmull-Rom cubic. To shrink the picture without aliasing,
-// it widens the cubic.
+// Scales a picture along one axis with a Catmull-Rom cubic. A wider cubic
+// shrinks the picture without aliasing.
 in vec2 at;
 out vec4 colour;
 
