@@ -56,7 +56,7 @@ DONE, USAGE, INPUT, OUTPUT, INTERRUPTED, DAMAGED = range(6)
 
 
 def share(cases, n):
-    """Returns one of n cases with $CHECK_SHORT, one of 2n under a sanitizer, otherwise all. The seed selects them."""
+    """Returns every n-th case with $CHECK_SHORT, every 2n-th under a sanitizer, otherwise all. The seed selects the first."""
     cases = list(cases)
     if not SHORT and not SANITIZED or not cases:
         return cases
@@ -78,7 +78,7 @@ def environment():
     env = {k: v for k, v in os.environ.items() if k not in ("NO_COLOR", "XDG_CONFIG_HOME")}
     env["TERM"] = "xterm"
     env["XDG_CONFIG_HOME"] = "/dev/null/none"  # no settings file; nothing can create one here
-    env["PIPEWIRE_REMOTE"] = "no-pipewire"  # not the desktop's
+    env["PIPEWIRE_REMOTE"] = "no-pipewire"  # not the desktop's PipeWire
     env["LC_ALL"] = "C.UTF-8"
     env.setdefault("ASAN_OPTIONS", "exitcode=99")
     env.setdefault("UBSAN_OPTIONS", "halt_on_error=1:print_stacktrace=1:exitcode=99")
@@ -171,7 +171,6 @@ def write_bytes(path, data):
 
 
 def joined(path, parts):
-    """Concatenates files into one at `path`."""
     write_bytes(path, b"".join(map(read_bytes, parts)))
     return path
 
@@ -233,7 +232,7 @@ def clip(name, *output, **more):
 
 
 def repeated(name, times, *output, **more):
-    """Like clip(), repeated by stream copy."""
+    """Like clip(), but repeats the clip by stream copy."""
     once = clip("once-" + name, *output, **more)
     path = os.path.join(os.path.dirname(once), "%d-%s" % (times, name))
     if not os.path.exists(path):
@@ -247,7 +246,7 @@ def simple():
 
 
 def long_clip():
-    """A clip that takes seconds to process, so that signals arrive meanwhile."""
+    """A clip that takes seconds to process, so that signals arrive during the run."""
     return repeated("long.mkv", 60, *X264, source="color=gray:size=640x360:rate=60")
 
 
@@ -291,7 +290,7 @@ def probe(path, *args):
 
 
 def contents(path):
-    """Streams, chapters, tags and packets, read by one run of ffprobe, which starts slowly."""
+    """Streams, chapters, tags and packets, all read by one run, because ffprobe starts slowly."""
     return probe(path, "-show_streams", "-show_format", "-show_chapters", "-show_packets", "-show_data_hash", "MD5")
 
 
@@ -419,7 +418,7 @@ class Case(unittest.TestCase):
 
     def setUp(self):
         if self.halved and is_for_another_seed(self.id()):
-            self.skipTest("this sanitizer runs it with another seed")
+            self.skipTest("this sanitizer runs the test with another seed")
         self.folder = tempfile.mkdtemp(prefix="lumeq-test-")
         self.addCleanup(self.remove_folder)
 
@@ -450,7 +449,7 @@ class Case(unittest.TestCase):
             try:
                 with open("/proc/%d/status" % process.pid, encoding="utf-8") as f:
                     caught = int(re.search(r"^SigCgt:\s*(\w+)", f.read(), re.M)[1], 16)
-            except FileNotFoundError:  # it has ended
+            except FileNotFoundError:  # the run has ended
                 return True
             return process.poll() is not None or caught >> (number - 1) & 1
         self.assertTrue(wait_for(look), "no handler for %s" % number.name)
@@ -540,7 +539,7 @@ class Case(unittest.TestCase):
     def near(self, a, b, within, text=""):
         self.assertEqual(len(a), len(b), text)
         for i, (x, y) in enumerate(zip(a, b)):
-            self.assertLessEqual(abs(x - y), within, "%s, number %d: %r and %r" % (text, i, x, y))
+            self.assertLessEqual(abs(x - y), within, "%s, number %d: %r and %r differ" % (text, i, x, y))
 
     def same_times(self, source, output, within=0.0011, shifted=False):
         """Checks that the output starts at 0, and that every frame keeps its time since the earliest track's start.

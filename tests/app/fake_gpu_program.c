@@ -6,7 +6,7 @@
  *   FAKE_GPU_LOG            this file gets a line for each used GPU: its number and its frames
  *   FAKE_GPU_REFUSES        no GPU can be used, for this reason
  *   FAKE_GPU_LIMIT          bytes that the surfaces of decoders may occupy
- *   FAKE_GPU_HANGS          no frame returns for half a minute; the first delay creates this file
+ *   FAKE_GPU_HANGS          frames hang for half a minute; the first that hangs creates this file
  */
 #include <fcntl.h>
 #include <pthread.h>

@@ -20,7 +20,7 @@
 
 #define REAL(name) ((__typeof__(&name))dlsym(RTLD_NEXT, #name))
 
-/* The rest of FAKE_DRIVER after this word, or NULL. */
+/* Returns the text after this word in FAKE_DRIVER, or NULL. */
 static const char *word(const char *name)
 {
     const char *words = getenv("FAKE_DRIVER"), *at = words ? strstr(words, name) : NULL;

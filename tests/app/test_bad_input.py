@@ -9,7 +9,7 @@ from common import *
 
 class Refused(Case):
     def refuse(self, path, *words, code=INPUT, **more):
-        """Checks the refusal with an output file, which must not exist afterwards, and with --null."""
+        """Checks that the input is refused with -o, which leaves no file, and with --null."""
         before = self.files()
         self.refused(lumeq(path, "-o", self.path("out.mkv"), **more), code, *words)
         self.assertEqual(self.files(), before)
@@ -196,7 +196,7 @@ class Damaged(Case):
         data = self.in_clusters()
         clusters = [m.start() for m in re.finditer(b"\x1f\x43\xb6\x75", data)]
         segment = data.index(b"\x18\x53\x80\x67") + 4
-        data = data[:segment] + b"\x01" + b"\xff" * 7 + data[segment + 8:]  # of unknown size
+        data = data[:segment] + b"\x01" + b"\xff" * 7 + data[segment + 8:]  # a segment of unknown size
         for count, words in ((2, ()), (10, ("the input is damaged: its video ends 2.0 s early",))):
             result = lumeq(self.write("less.mkv", data[:clusters[-count]]), "--null", "-q")
             self.assertEqual(result.code, DAMAGED if words else DONE, str(result))
@@ -267,7 +267,6 @@ class Damaged(Case):
                 self.assertGreaterEqual(ours, theirs - 1)
 
     def overwritten(self, source, at, count=1):
-        """Inverts some bytes of a file."""
         data = bytearray(read_bytes(source))
         data[at:at + count] = bytes(b ^ 0xff for b in data[at:at + count])
         return self.write("broken" + os.path.splitext(source)[1], bytes(data))
@@ -299,7 +298,7 @@ class Damaged(Case):
                     reported += 1
                     with self.subTest(name, share=share):
                         self.exits(DAMAGED, path, "--null", "-q")
-            self.assertGreaterEqual(reported, least, name)
+            self.assertGreaterEqual(reported, least, "FFmpeg reports too little of the damage in " + name)
 
     def test_one_broken_frame_is_counted_once(self):
         source = clip("slices.mkv", "-c:v", "ffv1", "-level", "3", "-slicecrc", "1", "-g", "1")
@@ -372,7 +371,7 @@ class CutOff(Case):
     """A file that ends inside an element is damaged."""
 
     AVC, SOUND = (*X264, "-g", "10", "-bf", "2"), ("-c:a", "aac")
-    FORMATS = (  # name, ffmpeg's options, the unit that is cut, bytes per unit (1: any number)
+    FORMATS = (  # name, ffmpeg's options, the unit that is cut, size of a packet, else 1
         ("a.mkv", (*AVC, *SOUND), "an element", 1),
         ("a.webm", ("-c:v", "libvpx", "-cpu-used", "8"), "an element", 1),
         ("live.mkv", (*AVC, *SOUND, "-live", "1"), "an element", 1),
@@ -466,7 +465,7 @@ def unknown_lengths(data, boxes, wide):
 
 
 class Whole(Case):
-    """Files that are not damaged, although their headers or FFmpeg's messages suggest it."""
+    """Files that are not damaged, although their headers or FFmpeg's messages suggest damage."""
 
     def whole(self, path, *options):
         """Checks for success, and for as many frames as FFmpeg decodes."""

@@ -40,7 +40,6 @@ class CameraCase:
     """Shared by the tests with and without a window."""
 
     def control(self, words):
-        """Sets the camera's state."""
         self.write("control.new", words.encode())
         os.rename(self.path("control.new"), self.path("control"))
 
@@ -69,7 +68,7 @@ class CameraCase:
         self.waits_until(lambda: any(int(n) >= frames for n in re.findall(r'"frame":(\d+)', self.said())))
 
     def has_capture_times(self, path, rate=RATE):
-        """Checks that timestamps fit the frames' numbers, at Matroska's precision. Returns both."""
+        """Checks that timestamps fit the frames' numbers, at Matroska's precision. Returns times and numbers."""
         times, seen = frame_times(path), numbers(path)
         self.assertEqual(len(times), len(seen))
         self.assertGreater(len(seen), 1)
@@ -306,7 +305,7 @@ class Headless(CameraCase, Case):
                 self.assertLess(int(missed.group(1)) if missed else 0, 0.8 * RATE, result.err)
                 self.assertEqual(len(self.has_an_outage(self.path(name))), 50)
 
-    def test_another_shape_goes_on_in_a_second_file(self):
+    def test_another_size_format_or_rate_begins_a_second_file(self):
         self.write("x-2.mkv", b"mine")
         for words, size, more in (("size=160x120", (160, 120), ()), ("rate=15", (320, 240), ()),
                                   ("refuse=MJPG", (320, 240), ("--stats", "x.csv")),
@@ -330,7 +329,7 @@ class Headless(CameraCase, Case):
                 os.unlink(self.path("x-3.mkv"))
         self.assertEqual(self.read("x-2.mkv"), b"mine")
 
-    def test_a_pipe_waits_for_the_first_shape(self):
+    def test_a_virtual_camera_waits_for_the_first_size(self):
         process = self.start("--camera", "--null", "--virtual-camera=/dev/video9", "--frames", "40", "--progress", "json",
                              env=camera_environment(self.folder, FAKE_OUTPUT="/dev/video9"))
         self.has_done(10)
@@ -378,7 +377,7 @@ class Headless(CameraCase, Case):
         seen = numbers(self.path("x.y4m"))
         missed = re.search(r"(\d+) frames of the camera were dropped while others waited", err.decode())
         self.assertTrue(missed, err)
-        # A busy machine may also read frames too late.
+        # More frames may be missing, because a busy machine reads them too late.
         missing = seen[-1] - seen[0] + 1 - len(seen)
         self.assertLessEqual(int(missed.group(1)), missing + 2)
         self.assertGreater(int(missed.group(1)), missing / 2)
@@ -396,7 +395,7 @@ class Window(CameraCase, WindowCase):
         return process
 
     def picture(self):
-        """Some rows of the camera's picture on the screen, without the black around it; [] without a picture."""
+        """Some rows of the camera's picture on the screen, without the black around it; [] if there is none."""
         rows = self.server.grab(range(HEIGHT // 2, HEIGHT // 2 + 60, 7))
         lit = [x for x in range(0, WIDTH) if rows[0][3 * x] > 40]
         if len(lit) < 100:
@@ -490,7 +489,7 @@ class Window(CameraCase, WindowCase):
 
     def test_mirror(self):
         process = self.preview()
-        self.control("stall")  # a picture that does not move
+        self.control("stall")  # the picture stands still
         self.waits_for("the camera is gone")
         time.sleep(0.5)
         turned = lambda rows: [b"".join(row[i:i + 3] for i in range(len(row) - 3, -1, -3)) for row in rows]
@@ -613,7 +612,7 @@ class Window(CameraCase, WindowCase):
 
     def test_preview_survives_a_failed_recording(self):
         """The preview goes on, and the exit code reports the failure."""
-        limit = 4 << 20  # bytes; more than the camera itself needs
+        limit = 4 << 20  # bytes; more than the fake camera's memory files need
         env = self.environment(**camera_environment(self.folder))
         env.update(DISPLAY=self.display, SDL_VIDEODRIVER="x11", SDL_AUDIODRIVER="dummy")
         process = self.start("--camera", "-q", "--input-format", "yuyv422", "--record-raw", "-o", "x.mkv", env=env,
@@ -689,4 +688,4 @@ class Window(CameraCase, WindowCase):
 
     def test_sound_of_a_pipe_plays_out(self):
         self.assertTrue(any(self.heard(0.15) > 0.14 for _ in range(TRIALS)))
-        self.assertLess(self.heard(5), 2)  # the window does not stay open for the rest
+        self.assertLess(self.heard(5), 2)  # the window does not stay open for the rest of the sound
