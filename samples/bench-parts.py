@@ -2,7 +2,7 @@
 """Compares encoding a film in parts with a single run: frames per second, processor time and memory of each step.
 
 The film repeats the clip's frames, which lumeq itself decodes and encodes. Prints
-Markdown tables. On a busy machine only shares of processor time are comparable."""
+Markdown tables. On a busy machine, compare only shares of processor time."""
 
 import argparse
 import os

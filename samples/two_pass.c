@@ -87,7 +87,7 @@ static int read_frame(Film *f)
            fread(f->memory, f->size, 1, f->file) == 1;
 }
 
-/* Takes all curves that are ready from the history. Returns 0, or -1. */
+/* Takes all ready curves. Returns 0, or -1. */
 static int take_curves(Work *w)
 {
     LumeqCurve *curve;
