@@ -290,7 +290,7 @@ def probe(path, *args):
 
 
 def contents(path):
-    """Streams, chapters, tags and packets, all read by one run, because ffprobe starts slowly."""
+    """Streams, chapters, tags and packets, by one run, because ffprobe starts slowly."""
     return probe(path, "-show_streams", "-show_format", "-show_chapters", "-show_packets", "-show_data_hash", "MD5")
 
 

@@ -298,7 +298,7 @@ class Damaged(Case):
                     reported += 1
                     with self.subTest(name, share=share):
                         self.exits(DAMAGED, path, "--null", "-q")
-            self.assertGreaterEqual(reported, least, "FFmpeg reports too little of the damage in " + name)
+            self.assertGreaterEqual(reported, least, "FFmpeg reports too little damage in " + name)
 
     def test_one_broken_frame_is_counted_once(self):
         source = clip("slices.mkv", "-c:v", "ffv1", "-level", "3", "-slicecrc", "1", "-g", "1")

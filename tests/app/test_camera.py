@@ -216,7 +216,7 @@ class Headless(CameraCase, Case):
         self.assertFalse(os.path.exists(self.path("x.webm")))
 
     def test_deep_gray(self):
-        """Samples keep their depth."""
+        """Only raw recordings keep the depth."""
         for code, pixels, state in (("Y12 ", "gray12le", ""), ("Y16 ", "gray16le", ""), ("Y16-", "gray16be", "")):
             with self.subTest(code):
                 modes = code + " 320x240@30"
@@ -377,7 +377,7 @@ class Headless(CameraCase, Case):
         seen = numbers(self.path("x.y4m"))
         missed = re.search(r"(\d+) frames of the camera were dropped while others waited", err.decode())
         self.assertTrue(missed, err)
-        # More frames may be missing, because a busy machine reads them too late.
+        # A busy machine may also read frames too late.
         missing = seen[-1] - seen[0] + 1 - len(seen)
         self.assertLessEqual(int(missed.group(1)), missing + 2)
         self.assertGreater(int(missed.group(1)), missing / 2)
@@ -546,8 +546,8 @@ class Window(CameraCase, WindowCase):
                 self.has_an_outage(self.path("x.mkv"))
 
     def test_the_key_while_the_camera_is_gone(self):
-        """The key ends a recording. A recording without frames leaves no file. A waiting recording begins when the
-        camera returns."""
+        """The key R ends a recording, which leaves no file without frames. A waiting recording begins when the camera
+        returns."""
         process = self.preview("-o", "x.mkv")
         time.sleep(FILM)
         self.control("gone")
@@ -612,7 +612,7 @@ class Window(CameraCase, WindowCase):
 
     def test_preview_survives_a_failed_recording(self):
         """The preview goes on, and the exit code reports the failure."""
-        limit = 4 << 20  # bytes; more than the fake camera's memory files need
+        limit = 4 << 20  # bytes; the fake camera needs less
         env = self.environment(**camera_environment(self.folder))
         env.update(DISPLAY=self.display, SDL_VIDEODRIVER="x11", SDL_AUDIODRIVER="dummy")
         process = self.start("--camera", "-q", "--input-format", "yuyv422", "--record-raw", "-o", "x.mkv", env=env,
