@@ -93,7 +93,7 @@ TEST(plays_to_the_end)
     start(&p, 500000, 2);
     usleep(100000);
     CHECK(!audio_queue_position(audio_queue(p.audio), clock_now(), &position),
-          "it plays while paused");
+          "sound plays while paused");
     audio_queue_pause(audio_queue(p.audio), 0, clock_now());
     CHECK(wait_for_position(&p) >= 500000, "nothing is heard");
     while (!audio_queue_is_over(audio_queue(p.audio), clock_now()) &&
@@ -105,7 +105,7 @@ TEST(plays_to_the_end)
         }
         usleep(1000);
     }
-    CHECK(audio_queue_is_over(audio_queue(p.audio), clock_now()), "it does not end");
+    CHECK(audio_queue_is_over(audio_queue(p.audio), clock_now()), "the sound does not end");
     CHECK(llabs(last - SECONDS * 1000000) < CHECK_SLOWER * 200000, "the last position was %lld",
           (long long)last);
     CHECK(clock_now() - begin > 1500000, "3.5 s at speed 2 took %lld us",
@@ -158,11 +158,11 @@ TEST(device_gets_the_beeps)
     const double peak = play_to_disk(80, &beeps, &underruns);
     if (peak < 0)
         return;
-    CHECK(fabs(peak - 0.512 * BEEP_LEVEL) < 0.01, "a peak of %g", peak);
+    CHECK(fabs(peak - 0.512 * BEEP_LEVEL) < 0.01, "the peak is %g", peak);
     CHECK(beeps.count >= 6, "%d beeps", beeps.count);
     for (int i = 1; i < beeps.count && !underruns; i++)
-        CHECK(fabs(beeps.rises[i] - beeps.rises[i - 1] - BEEP_EVERY) < 0.001, "%g s apart",
-              beeps.rises[i] - beeps.rises[i - 1]);
+        CHECK(fabs(beeps.rises[i] - beeps.rises[i - 1] - BEEP_EVERY) < 0.001,
+              "beeps are %g s apart", beeps.rises[i] - beeps.rises[i - 1]);
 }
 
 /* Positions are never before the start, and unknown after a stop. */
@@ -181,7 +181,7 @@ TEST(restarts)
         audio_set_volume(p.audio, i, i % 3 == 0);
         audio_set_speed(p.audio, i % 4 ? 1 : 0.5);
         if (i % 10 == 0) {
-            CHECK(wait_for_position(&p) >= from, "it does not begin");
+            CHECK(wait_for_position(&p) >= from, "the sound does not begin");
         } else {
             usleep((unsigned)check_below(&random, 80000));
         }
@@ -189,11 +189,11 @@ TEST(restarts)
         if (audio_queue_position(audio_queue(p.audio), now, &position)) {
             const int64_t passed = clock_now() - begin; /* the device may have asked since `now` */
             CHECK(position >= from && position <= from + 2 * passed + 20000,
-                  "%lld after a start at %lld", (long long)position, (long long)from);
+                  "position %lld after a start at %lld", (long long)position, (long long)from);
         }
         stop(&p);
         CHECK(!audio_queue_position(audio_queue(p.audio), clock_now(), &position),
-              "at %lld after a stop", (long long)position);
+              "position %lld after a stop", (long long)position);
         CHECK(audio_queue_is_over(audio_queue(p.audio), clock_now()), "not over after a stop");
     }
     finish(&p);

@@ -55,16 +55,16 @@ static int is_at(AudioQueue *q, int64_t now, int64_t expected)
 {
     int64_t position = -1;
     const int known = audio_queue_position(q, now, &position);
-    return CHECK(known && llabs(position - expected) <= 30, "at %lld: %s %lld, not %lld",
-                 (long long)now, known ? "known" : "not known", (long long)position,
-                 (long long)expected);
+    return CHECK(known && llabs(position - expected) <= 30,
+                 "at %lld us: position %s %lld, not %lld", (long long)now,
+                 known ? "known" : "not known", (long long)position, (long long)expected);
 }
 
 static int is_unknown(AudioQueue *q, int64_t now)
 {
     int64_t position = -1;
-    return CHECK(!audio_queue_position(q, now, &position), "at %lld it is %lld", (long long)now,
-                 (long long)position);
+    return CHECK(!audio_queue_position(q, now, &position), "at %lld us: known, %lld",
+                 (long long)now, (long long)position);
 }
 
 TEST(positions)
@@ -84,10 +84,10 @@ TEST(positions)
     take(q, 80 * MS);
     take(q, 100 * MS);
     is_at(q, 110 * MS, 5070 * MS);
-    CHECK(audio_queue_underruns(q) == 0, "it has run dry");
-    CHECK(!audio_queue_is_over(q, 110 * MS), "it is over");
+    CHECK(audio_queue_underruns(q) == 0, "the queue has run dry");
+    CHECK(!audio_queue_is_over(q, 110 * MS), "the sound is over");
     CHECK(take(q, 120 * MS) == 0, "samples are left");
-    CHECK(audio_queue_underruns(q) == 1, "it has not run dry");
+    CHECK(audio_queue_underruns(q) == 1, "the queue has not run dry");
     take(q, 140 * MS);
     is_unknown(q, 145 * MS);
     push_some(q, 5100 * MS, 0.5f, 3);
@@ -97,10 +97,10 @@ TEST(positions)
     audio_queue_end(q);
     take(q, 180 * MS);
     take(q, 200 * MS);
-    CHECK(!audio_queue_is_over(q, 230 * MS), "it is over before all was heard");
+    CHECK(!audio_queue_is_over(q, 230 * MS), "the sound is over before all was heard");
     take(q, 220 * MS);
     take(q, 240 * MS);
-    CHECK(audio_queue_is_over(q, 250 * MS), "it is not over after all was heard");
+    CHECK(audio_queue_is_over(q, 250 * MS), "the sound is not over after all was heard");
     CHECK(audio_queue_underruns(q) == 1, "the end counts as running dry");
 }
 
@@ -109,10 +109,10 @@ TEST(nothing_stale_is_heard)
     FREED_BY(audio_queue_free) AudioQueue *q = create();
     audio_queue_start(q);
     push_some(q, 0, 0.5f, 10);
-    CHECK(fabs(take(q, 0) - 0.5) < 1e-6, "it does not play");
+    CHECK(fabs(take(q, 0) - 0.5) < 1e-6, "no sound is played");
     audio_queue_stop(q);
-    CHECK(audio_queue_room(q) == NULL, "it has room after a stop");
-    CHECK(take(q, 20 * MS) == 0, "it plays after a stop");
+    CHECK(audio_queue_room(q) == NULL, "the queue has room after a stop");
+    CHECK(take(q, 20 * MS) == 0, "sound is played after a stop");
     is_unknown(q, 25 * MS);
     is_unknown(q, 400 * MS);
     audio_queue_start(q);
@@ -132,15 +132,15 @@ TEST(pause_and_volume)
     push_some(q, 0, 0.5f, 10);
     take(q, 0);
     audio_queue_pause(q, 1, 10 * MS);
-    CHECK(take(q, 20 * MS) == 0 && out[0] == 0, "it plays while paused");
+    CHECK(take(q, 20 * MS) == 0 && out[0] == 0, "sound is played while paused");
     take(q, 40 * MS);
     is_unknown(q, 50 * MS);
     audio_queue_pause(q, 0, 50 * MS);
-    CHECK(fabs(take(q, 60 * MS) - 0.5) < 1e-6, "it does not continue");
+    CHECK(fabs(take(q, 60 * MS) - 0.5) < 1e-6, "the sound does not continue");
     is_at(q, 85 * MS, 25 * MS); /* the second block */
     audio_queue_gain(q, 0);
     CHECK(take(q, 80 * MS) == 0 && out[0] > 0.49, "the volume jumps");
-    CHECK(take(q, 100 * MS) == 0 && out[0] == 0, "it is not silent");
+    CHECK(take(q, 100 * MS) == 0 && out[0] == 0, "the sound is not silent");
     is_at(q, 110 * MS, 50 * MS); /* silent sound advances */
     audio_queue_gain(q, 0.5);
     take(q, 120 * MS);
@@ -159,13 +159,13 @@ TEST(position_after_device_stall)
     is_at(q, 400 * MS, 40 * MS);
     is_unknown(q, 20 * MS + AUDIO_GONE_US + 1 * MS);
     is_unknown(q, 2000 * MS);
-    /* From 520 ms on, the position advances without the device: from 40 ms to 1540 ms now, and to
-     * 1580 ms two buffers later. */
+    /* At 520 ms, the position is 40 ms. Then it advances without the device: to 1540 ms at 2020 ms,
+     * and to 1580 ms two buffers later. */
     CHECK(take(q, 2020 * MS) == 0, "samples for the time of the stall are played");
     for (int i = 10; i < 100; i++)
         if (audio_queue_waiting(q) < AUDIO_QUEUE_BLOCKS)
             push(q, i * 20 * MS, i < 79 ? 0.25f : 0.125f);
-    CHECK(fabs(take(q, 2040 * MS) - 0.125) < 1e-6, "it continues at another position");
+    CHECK(fabs(take(q, 2040 * MS) - 0.125) < 1e-6, "the sound continues at another position");
     is_at(q, 2061 * MS, 1581 * MS);
 }
 
@@ -176,7 +176,7 @@ TEST(device_stall_while_paused_skips_nothing)
     push_some(q, 0, 0.5f, 10);
     take(q, 0);
     take(q, 20 * MS);
-    audio_queue_pause(q, 1, 720 * MS); /* at 240 ms, the last 200 ms without the device */
+    audio_queue_pause(q, 1, 720 * MS); /* position 240 ms: 200 ms without the device */
     audio_queue_pause(q, 0, 60000 * MS);
     take(q, 60100 * MS); /* another 100 ms without the device */
     for (int i = 10; i < 30; i++)

@@ -83,7 +83,7 @@ static void begin(void)
 #define WITH_ALT (1 << 28)
 
 typedef struct Key {
-    const char *text; /* the character it types, or NULL: `code` is the key */
+    const char *text; /* the character that the key types; NULL: `code` names the key */
     SDL_Keycode code;
     Action *act;
     int arg, which;
@@ -147,8 +147,8 @@ TEST(each_key_gives_its_command)
     /* clang-format on */
     begin();
     PRESS_EACH(all);
-    press(SDLK_o, 0);      /* a key that types a character */
-    press(SDLK_RETURN, 0); /* no metering to end */
+    press(SDLK_o, 0);      /* only its character counts */
+    press(SDLK_RETURN, 0); /* there is no metering to end */
     expect_none();
     for (int i = 0; i < 3; i++) {
         type("z");
@@ -159,7 +159,7 @@ TEST(each_key_gives_its_command)
     type("Q");
     type("é");
     press(SDLK_F5, 0);
-    press(SDLK_q, 0); /* only its character counts */
+    press(SDLK_q, 0);
     expect_none();
 }
 
@@ -195,7 +195,7 @@ TEST(settings_panel_gets_its_keys)
     /* clang-format on */
     begin();
     press(SDLK_TAB, 0);
-    CHECK(expect(act_look, 0).which == LOOK_SETTINGS, "another change");
+    CHECK(expect(act_look, 0).which == LOOK_SETTINGS, "not LOOK_SETTINGS");
     controls.settings = 1;
     PRESS_EACH(all);
     press(SDLK_RIGHT, 1);
@@ -278,7 +278,7 @@ TEST(bar_drag_seeks)
     controls.cursor_until = 0;
     expect_none();
     CHECK(!controls.cursor_until, "the bar stays without the mouse");
-    bar_is_hidden = 1; /* as before the mouse first moves */
+    bar_is_hidden = 1; /* until the mouse moves */
     move(550);
     expect_at(act_point, 0, 550, 7);
     bar_is_hidden = 0;
@@ -328,7 +328,7 @@ TEST(source_is_shown_while_x_is_held)
     SDL_Event event = {.type = SDL_KEYUP};
     begin();
     type("x");
-    CHECK(expect(act_look, 1).which == LOOK_SOURCE, "another change");
+    CHECK(expect(act_look, 1).which == LOOK_SOURCE, "not LOOK_SOURCE");
     press(SDLK_x, 1);
     type("x"); /* the key repeats itself */
     expect_none();
@@ -337,7 +337,7 @@ TEST(source_is_shown_while_x_is_held)
     expect_none();
     event.key.keysym.sym = SDLK_x;
     CHECK(SDL_PushEvent(&event) == 1, "%s", SDL_GetError());
-    CHECK(expect(act_look, 0).which == LOOK_SOURCE, "another change");
+    CHECK(expect(act_look, 0).which == LOOK_SOURCE, "not LOOK_SOURCE");
     expect_none();
 }
 
@@ -399,7 +399,7 @@ static void read_help(Names *names)
     const int count = controls_help(rows, OSD_MAX_ROWS);
     CHECK(count > 20 && controls_help(rows, 3) == 3, "%d rows", count);
     for (int i = 0; i < count; i++)
-        if (rows[i].name) /* else a heading */
+        if (rows[i].name) /* headings have no name */
             read_names(names, rows[i].name);
 }
 

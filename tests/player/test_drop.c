@@ -155,7 +155,7 @@ SESSION_TEST(second_drop_replaces_the_first, open_clip(s, ARGUMENTS(LUMEQ_CLIP, 
     SESSION_UNTIL(s, state.position >= position + 80000);
     CHECK(position >= 240000, "the first dropped file is played");
     drop_held(s);
-    atomic_store(&held, 0); /* or its thread would not end */
+    atomic_store(&held, 0); /* otherwise the decoder would wait for ever */
 }
 
 TEST_MAIN

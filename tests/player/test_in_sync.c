@@ -18,10 +18,10 @@
 #define AHEAD 4 /* frames to decode ahead */
 
 #define MOST_OFF_MS 40.0
-#define GRACE_US 100000 /* until frames follow the sound after an interruption */
+#define GRACE_US 100000 /* after an interruption, until frames must be in sync */
 
-#define PLAYED 8          /* buffers the device remembers */
-#define NUMBERS (1 << 16) /* block numbers; they then repeat from 1 */
+#define PLAYED 8          /* number of buffers that the device keeps */
+#define NUMBERS (1 << 16) /* block numbers repeat from 1; 0 is silence */
 
 typedef struct Case {
     const char *name;

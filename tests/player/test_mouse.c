@@ -31,7 +31,7 @@ static int row_differs(const Grab *a, const Grab *b, int y)
     return memcmp(a->pixels + (size_t)y * row, b->pixels + (size_t)y * row, row) != 0;
 }
 
-/* Moves the mouse to show the bar. `first`: nothing else changes, so check that pixels change. */
+/* Moves the mouse to show the bar. If `first`, checks that its pixels change. */
 static OsdBarPlaces show_bar(Session *s, int first)
 {
     const OsdBarPlaces at = bar_places(s);
@@ -258,7 +258,7 @@ SESSION_TEST(settings_by_keys, open_at(s, 1 * SECOND))
     PRESS_UNTIL(s, SDLK_RIGHT, state.position == 6 * SECOND && !state.seeking);
 }
 
-/* Standard input has no command. */
+/* A video from standard input has no command. */
 SESSION_TEST(w_prints_and_copies_the_command, open_at(s, 1 * SECOND))
 {
     const Source none = {0};

@@ -202,15 +202,15 @@ OSD_TEST(osd_scale)
 OSD_TEST(osd_message)
 {
     const int64_t begin = 50000, end = begin + OSD_MESSAGE_US;
-    CHECK(!draw(f, OSD_MESSAGE, 0).width && !f->changed, "a message at first");
+    CHECK(!draw(f, OSD_MESSAGE, 0).width && !f->changed, "there is a message at first");
     CHECK(osd_wait(f->osd, 0) == INT64_MAX, "a redraw without a message");
     osd_message(f->osd, begin, "first");
-    CHECK(draw(f, OSD_MESSAGE, begin).width && f->changed && f->layer.opacity == 1, "not there");
+    CHECK(draw(f, OSD_MESSAGE, begin).width && f->changed && f->layer.opacity == 1, "no message");
     CHECK(draw(f, OSD_MESSAGE, end - 1).width && !f->changed, "drawn again, or gone");
-    CHECK(osd_wait(f->osd, begin) == OSD_MESSAGE_US, "does not wait for its end");
+    CHECK(osd_wait(f->osd, begin) == OSD_MESSAGE_US, "the wait does not end with it");
     CHECK(draw(f, OSD_MESSAGE, end + OSD_FADE_US / 2).width && !f->changed, "does not fade");
     CHECK(f->layer.opacity > 0.4 && f->layer.opacity < 0.6, "opacity %.3f", f->layer.opacity);
-    CHECK(osd_wait(f->osd, end + 1) == 0, "waits while it fades");
+    CHECK(osd_wait(f->osd, end + 1) == 0, "no redraw while it fades");
     CHECK(!draw(f, OSD_MESSAGE, end + OSD_FADE_US).width && f->changed, "still there");
     CHECK(osd_wait(f->osd, end + OSD_FADE_US) == INT64_MAX, "a redraw after the message");
     osd_message(f->osd, begin, "first");
@@ -247,9 +247,9 @@ OSD_TEST(osd_labels)
     const Rect left = {0, 100, 500, 500}, right = {500, 100, 780, 500};
     osd_label(f->osd, OSD_BEFORE, left);
     osd_label(f->osd, OSD_AFTER, right);
-    CHECK(!draw(f, OSD_BEFORE, OSD_FADE_US).width, "seen without a mouse");
+    CHECK(!draw(f, OSD_BEFORE, OSD_FADE_US).width, "visible before the mouse moves");
     osd_show(f->osd, OSD_BEFORE, 1000000);
-    osd_show(f->osd, OSD_BEFORE, 500000); /* must not shorten it */
+    osd_show(f->osd, OSD_BEFORE, 500000); /* must not end the label earlier */
     const Rect before = draw(f, OSD_BEFORE, 600000);
     check_ink(f, "before");
     CHECK(f->changed && f->layer.opacity == 1, "opacity %.2f", f->layer.opacity);
@@ -259,10 +259,10 @@ OSD_TEST(osd_labels)
     CHECK(abs(2 * before.x + before.width - 500) <= 1 &&
               abs(2 * after.x + after.width - 1780) <= 1 && before.y == after.y,
           "not in the middle");
-    CHECK(osd_wait(f->osd, 600000) == 400000, "does not wait for their end");
+    CHECK(osd_wait(f->osd, 600000) == 400000, "the wait does not end with them");
     draw(f, OSD_AFTER, 1000000 + OSD_FADE_US / 2);
     CHECK(f->layer.opacity > 0.4 && f->layer.opacity < 0.6 && !f->changed, "does not fade");
-    CHECK(osd_wait(f->osd, 1000001) == 0, "waits while they fade");
+    CHECK(osd_wait(f->osd, 1000001) == 0, "no redraw while they fade");
     CHECK(!draw(f, OSD_AFTER, 1000000 + OSD_FADE_US).width && f->changed, "still there");
     CHECK(osd_wait(f->osd, 1000000 + OSD_FADE_US) == INT64_MAX, "a redraw after the labels");
     osd_show(f->osd, OSD_BEFORE, 9000000);
@@ -293,7 +293,7 @@ static int count_red(const Canvas *canvas)
 /* The recording light is at the right, and messages end before it. */
 OSD_TEST(osd_recording)
 {
-    CHECK(!draw(f, OSD_RECORDING, 0).width, "a light at first");
+    CHECK(!draw(f, OSD_RECORDING, 0).width, "there is a light at first");
     osd_recording(f->osd, "REC 0:11", -1);
     const Rect light = draw(f, OSD_RECORDING, 0);
     check_ink(f, "light");
@@ -323,7 +323,7 @@ OSD_TEST(osd_rows)
     osd_set_rows(f->osd, OSD_STATISTICS, rows, 2);
     strcpy(value, "1 ms");
     const Rect wide = draw(f, OSD_STATISTICS, 0);
-    CHECK(f->changed, "not drawn");
+    CHECK(f->changed, "no page is drawn");
     draw(f, OSD_STATISTICS, 1);
     CHECK(!f->changed, "drawn twice");
     osd_set_rows(f->osd, OSD_STATISTICS, rows, 2);
@@ -374,7 +374,7 @@ OSD_TEST(osd_position_bar)
     bar.volume = bar.most = 100;
     bar.mark[bar.marks++] = 60 * minute;
     osd_set_bar(f->osd, &bar);
-    CHECK(!draw(f, OSD_BAR, OSD_FADE_US).width, "seen without a mouse");
+    CHECK(!draw(f, OSD_BAR, OSD_FADE_US).width, "visible before the mouse moves");
     osd_show(f->osd, OSD_BAR, 1000000);
     for (size_t i = 0; i < SIZES; i++) {
         const int width = sizes[i][0], height = sizes[i][1];
@@ -431,12 +431,12 @@ OSD_TEST(osd_pointed)
     bar.duration = 90000000;
     osd_set_bar(f->osd, &bar);
     osd_show(f->osd, OSD_BAR, 1000000);
-    CHECK(!draw(f, OSD_POINTED, 1).width, "a time at first");
+    CHECK(!draw(f, OSD_POINTED, 1).width, "there is a time at first");
     osd_set_pointed(f->osd, 640, "0:42");
     const Rect line = draw(f, OSD_POINTED, 1), all = osd_bar_at(f->osd, &f->place).all;
     check_ink(f, "time");
     CHECK(f->changed && !overlap(line, all) && line.y + line.height <= all.y, "over the bar");
-    CHECK(abs(2 * line.x + line.width - 1280) <= 1, "it is elsewhere");
+    CHECK(abs(2 * line.x + line.width - 1280) <= 1, "the time is not above the mouse");
     for (int x = 0; x <= 1280; x += 1280) {
         osd_set_pointed(f->osd, x, "a title of a chapter that is not short");
         CHECK(is_inside(draw(f, OSD_POINTED, 1), f->place.area), "outside");
@@ -473,7 +473,7 @@ TEST(osd_settings)
     int acts, step;
     if (!start(&f))
         return;
-    CHECK(!draw(&f, OSD_SETTINGS, 1).width, "settings at first");
+    CHECK(!draw(&f, OSD_SETTINGS, 1).width, "there are settings at first");
     osd_set_rows(f.osd, OSD_STATISTICS, statistics, STATISTICS);
     for (size_t i = 0; i < SIZES; i++) {
         const int width = sizes[i][0], height = sizes[i][1];

@@ -117,7 +117,7 @@ TEST(unplayable_files_change_nothing)
             SESSION_UNTIL(&s, strstr(state.message, files[i]) != NULL);
             SESSION_UNTIL(&s, state.shown > shown + 5);
             CHECK(session_state(&s).recording, "%s ends the recording", files[i]);
-            /* another message */
+            /* m shows another message */
             TYPE_UNTIL(&s, "m", strstr(state.message, files[i]) == NULL);
         }
         session_close(&s);

@@ -504,7 +504,7 @@ SESSION_TEST(goes_through_panels, open_at(s, 1 * SECOND))
 
 SESSION_TEST(help_statistics_and_other_keys, open_clip(s))
 {
-    if (has_text()) /* the other keys need no text */
+    if (has_text()) /* without text, the keys act too */
         wait_for_text(s);
     TYPE_UNTIL(s, "H", state.look.log_scale);
     TYPE_UNTIL(s, "P", state.look.histogram == PANEL_OVER);

@@ -133,7 +133,7 @@ static void wait_for_subtitles(Session *s, const Grab *without, int shown)
 
 static Grab without_subtitles(Session *s)
 {
-    SDL_SetWindowSize(SDL_GL_GetCurrentWindow(), 1280, 720); /* messages are outside the middle */
+    SDL_SetWindowSize(SDL_GL_GetCurrentWindow(), 1280, 720); /* moves messages off the middle */
     TYPE_UNTIL(s, "v", strstr(state.message, "hidden") != NULL);
     session_turns(s, 4);
     const Grab without = grab(s);
@@ -157,7 +157,7 @@ TEST(beside_the_video)
         wait_for_subtitles(&s, &without, 1);
         session_type("j");
         says(&s, "Subtitles: film.de.srt");
-        wait_for_subtitles(&s, &without, 0); /* they begin later */
+        wait_for_subtitles(&s, &without, 0); /* film.de.srt begins later */
         for (int i = 1; i <= 6; i++) {
             session_press_with(SDLK_g, KMOD_LCTRL);
             session_turns(&s, 2);

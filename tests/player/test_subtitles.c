@@ -211,12 +211,12 @@ TEST(subrip_lines_appear_at_their_time)
     put_text(&f, 1000, 1000, "First line\nand a second one");
     put_text(&f, 3000, 500, "<i>Another</i>");
     if (has_text(&f, 1500)) {
-        CHECK(!draw(&f, 0).width && !draw(&f, 999).width, "there before its time");
+        CHECK(!draw(&f, 0).width && !draw(&f, 999).width, "drawn before its time");
         const Rect where = draw(&f, 1000);
-        CHECK(where.width && f.changed, "not there at its start");
+        CHECK(where.width && f.changed, "not drawn at its start");
         CHECK(draw(&f, 1999).width && !f.changed, "changed, or gone before its end");
         const Rect p = f.place.picture;
-        CHECK(where.y > p.y + p.height * 3 / 4, "at row %d", where.y);
+        CHECK(where.y > p.y + p.height * 3 / 4, "begins at row %d", where.y);
         CHECK(where.y + where.height < p.y + p.height - 10, "ends at row %d",
               where.y + where.height);
         CHECK(abs(2 * where.x + where.width - 2 * p.x - p.width) < 16, "not in the middle");
@@ -288,7 +288,7 @@ TEST(oblong_pixels)
     CHECK(fabs(plain - 1) < 0.01, "plain text is %.3f times as wide", plain);
 }
 
-/* Lines at the bottom move above a cover, and back (`moves`). Other lines stay. */
+/* Covers the bottom. If `moves`, the line must move above the cover and back, else stay. */
 static void check_covered(Fixture *f, int64_t at_ms, int moves)
 {
     const Rect p = f->place.picture;
@@ -302,7 +302,7 @@ static void check_covered(Fixture *f, int64_t at_ms, int moves)
           "%lld: from row %d to %d", (long long)at_ms, before.y, above.y);
     CHECK(draw(f, at_ms).y == above.y && !f->changed, "%lld: changes again", (long long)at_ms);
     f->place.covered = p.height;
-    CHECK(draw(f, at_ms).width == before.width, "%lld: not there", (long long)at_ms);
+    CHECK(draw(f, at_ms).width == before.width, "%lld: the line is gone", (long long)at_ms);
     f->place.covered = 0;
     CHECK(draw(f, at_ms).y == before.y, "%lld: did not come back", (long long)at_ms);
 }
@@ -355,16 +355,16 @@ TEST(other_text_formats)
     Fixture f = start(AV_CODEC_ID_MOV_TEXT);
     put(&f, 1000, 1000, mov, 6);
     if (has_text(&f, 1500))
-        CHECK(!draw(&f, 2000).width && !draw(&f, 999).width, "mov_text out of its time");
+        CHECK(!draw(&f, 2000).width && !draw(&f, 999).width, "mov_text is drawn out of its time");
     stop(&f);
     f = start(AV_CODEC_ID_WEBVTT);
     put_text(&f, 1000, 0, "Without an <b>end</b>");
     if (has_text(&f, 1500))
-        CHECK(!draw(&f, 60000).width, "there for ever");
+        CHECK(!draw(&f, 60000).width, "the line never ends");
     stop(&f);
     f = start(AV_CODEC_ID_H264);
     put_text(&f, 0, 1000, "no subtitles");
-    CHECK(!draw(&f, 500).width, "drew something");
+    CHECK(!draw(&f, 500).width, "something is drawn");
     CHECK(subtitles_trouble(f.subtitles) != NULL, "there is no warning");
     subtitles_select(f.subtitles, &f.source, NULL);
     put_text(&f, 0, 1000, "none is selected");
@@ -402,7 +402,7 @@ TEST(attached_fonts_are_used)
     attach(&f, "notes.txt", "text/plain", line, sizeof(line));
     open_fixture(&f);
     put_text(&f, 0, 1000, line);
-    CHECK(!draw(&f, 500).width, "drew without a font");
+    CHECK(!draw(&f, 500).width, "text is drawn without a font");
     CHECK(subtitles_trouble(f.subtitles) != NULL, "there is no warning");
     stop(&f);
     if (font) {
@@ -471,7 +471,7 @@ TEST(dvd_bitmaps_appear_at_their_time)
     f.place.picture = (Rect){5, 3, 640, 360};
     if (!put_dvd(&f, 1000))
         return;
-    CHECK(!draw(&f, 999).width, "there before its time");
+    CHECK(!draw(&f, 999).width, "drawn before its time");
     const Rect where = draw(&f, 1000);
     CHECK(f.changed && where.x == 35 && where.y == 43 && where.width == 16 && where.height == 8,
           "%dx%d at %d, %d", where.width, where.height, where.x, where.y);

@@ -157,7 +157,7 @@ VIEW_TEST(pans)
                  {0, 0, {-320, -180, 1280, 720}},
                  {100, -30, {-220, -210, 1280, 720}},
                  {5000, -5000, {0, -360, 1280, 720}},
-                 {-10, 0, {-10, -360, 1280, 720}}}; /* does not stick at the side */
+                 {-10, 0, {-10, -360, 1280, 720}}}; /* leaves the side at once */
     show(VIEW_OUTPUT, frame);
     for (int i = 0; i < 5; i++) {
         const int x = steps[i].x, y = steps[i].y;
@@ -460,7 +460,7 @@ VIEW_TEST(layer_blending)
         CHECK(is_all((Rect){300, 0, 20, 20}, level, 1), "moved and faded: %d", pixel_at(310, 5)[0]);
         CHECK(is_all((Rect){0, 0, 300, 180}, below, 0), "the layer is still where it was");
     }
-    fill_canvas(&canvas, 20, 255); /* above the panel, in any order of calls */
+    fill_canvas(&canvas, 20, 255); /* the display is above the panel, in any order of calls */
     set_layer(VIEW_LAYER_OSD, &canvas, 290, 0, 1);
     view_move_layer(view, VIEW_LAYER_PANEL, 280, 0, 1);
     if (draw(&scene))

@@ -24,7 +24,7 @@ static const Matrix matrices[] = {
 
 #define MATRICES ((int)(sizeof(matrices) / sizeof(matrices[0])))
 
-/* Position of chroma, in luma samples right of and below the first luma sample it belongs to. */
+/* Offset of a chroma sample from its first luma sample, in luma samples to the right and down. */
 typedef struct Siting {
     enum AVChromaLocation location;
     double x, y;
@@ -261,7 +261,7 @@ VIEW_TEST(negative_stride)
     compare(frame, &matrices[0], 0, 0.5, "bottom-up");
 }
 
-/* Rows are no whole number of samples apart, and samples are unaligned. */
+/* The row stride is odd, so 16-bit samples are unaligned. */
 VIEW_TEST(odd_stride)
 {
     static uint8_t memory[16384];
