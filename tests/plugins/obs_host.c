@@ -244,7 +244,7 @@ static int start_server(void)
 static int start_video(void)
 {
     struct obs_video_info video = {.graphics_module = "libobs-opengl",
-                                   .fps_num = 500, /* high, as tests wait for frames */
+                                   .fps_num = 500, /* high, because tests wait for frames */
                                    .fps_den = 1,
                                    .base_width = CANVAS,
                                    .base_height = CANVAS,

@@ -87,7 +87,7 @@ class Arrays(unittest.TestCase):
         self.assertTrue(same(lumeq.equalize(frame[:, :, None])[:, :, 0], wanted))
         self.assertTrue(same(lumeq.equalize((frame,)), wanted))
         self.assertTrue(same(lumeq.equalize(np.broadcast_to(frame[0], (1, 161))), lumeq.equalize(frame[:1])))
-        upright = lumeq.equalize(frame, mode="stretch")  # no dither, as its pattern does not turn
+        upright = lumeq.equalize(frame, mode="stretch")  # no dither: its pattern does not flip
         self.assertTrue(same(lumeq.equalize(frame[::-1], mode="stretch")[::-1], upright))
 
     def test_read_only_input(self):
@@ -343,7 +343,7 @@ class Bench(unittest.TestCase):
             bits = dict(re.findall(r"^\| (OpenCV|lumeq `reference`).*one CPU thread.*? \| [0-9., /|]+ \| (.*) \|$",
                                    p.stdout, re.M))
             self.assertEqual(bits, {"OpenCV": "same", "lumeq `reference`": "same"}, p.stdout)
-            for name in "CV-CUDA", "kornia-rs", "CuPy", "VPI", "DALI", "VapourSynth":  # its row, or why it is missing
+            for name in "CV-CUDA", "kornia-rs", "CuPy", "VPI", "DALI", "VapourSynth":  # a row, or a reason
                 self.assertRegex(p.stdout, r"(?m)^(\| %s [0-9]|- %s[ :].+)" % (name, name))
 
 
@@ -647,7 +647,7 @@ class OnGpu(unittest.TestCase):
         frame = picture(135, 160, depth=10)
         wanted = lumeq.Equalizer(backend="cpu", depth=10, format="nv12").process(frame)
         for name, there, back in self.kinds():
-            if name == "torch":  # its uint16 has little arithmetic
+            if name == "torch":  # supports little arithmetic with uint16
                 continue
             made = lumeq.Equalizer(backend="cuda", depth=10, format="nv12").process(there(frame))
             self.assertTrue(same(back(made), wanted))

@@ -1,5 +1,5 @@
 /*
- * The frei0r filter, called as hosts call it, against the library. For test_frei0r.py,
+ * Calls the frei0r filter as hosts do, and compares it with the library. For test_frei0r.py,
  *   test_frei0r frames WIDTH HEIGHT PROFILE STRENGTH BRIGHTNESS DENOISE
  * runs the library alone: RGBA at 25 frames per second from standard input to standard output.
  */

@@ -1,4 +1,4 @@
-/* The GStreamer element, in a GstHarness and in pipelines, against the library. */
+/* Compares the GStreamer element, in a GstHarness and in pipelines, with the library. */
 #include <gst/check/gstharness.h>
 #include <gst/controller/gstdirectcontrolbinding.h>
 #include <gst/controller/gstinterpolationcontrolsource.h>
@@ -37,7 +37,7 @@ typedef struct Pair {
     const Format *format;
     LumeqRange range;
     GstVideoInfo info;
-    GstBuffer *previous; /* input */
+    GstBuffer *previous; /* the last input */
     GstClockTime time;
     const char *interlacing;
 } Pair;
@@ -196,7 +196,7 @@ static int run_one(Pair *p, int number, int light, GstBufferFlags flags)
     int same = 0;
     if (got) {
         same = is_same(p, sent, got);
-        CHECK(GST_BUFFER_PTS(got) == GST_BUFFER_PTS(sent), "another time");
+        CHECK(GST_BUFFER_PTS(got) == GST_BUFFER_PTS(sent), "the timestamp differs");
         gst_buffer_unref(got);
     }
     gst_buffer_unref(sent);
@@ -328,7 +328,7 @@ static LumeqParams change(GstElement *e, int i)
     case 18: set(e, "gamma=1.8"), p.gamma = 1.8; break;
     case 19: set(e, "await-noise=false"), p.await_noise = 0; break;
     case 20: set(e, "limit=darken"), p.limit = LUMEQ_LIMIT_DARKEN; break;
-    case 21: set(e, "meter-width=30"); break; /* no height: the whole picture */
+    case 21: set(e, "meter-width=30"); break; /* without a height, the whole picture is metered */
     }
     return p;
 }
@@ -391,7 +391,7 @@ TEST(flushes_gaps_and_segments_begin_a_new_history)
     run(&p, 15, 5, 60);
 
     model_resets(&p);
-    CHECK(run_one(&p, 20, 75, GST_BUFFER_FLAG_DISCONT), "after a discontinuity");
+    CHECK(run_one(&p, 20, 75, GST_BUFFER_FLAG_DISCONT), "the frame after DISCONT differs");
     run(&p, 21, 5, 75);
 
     push_segment(&p, GST_SECOND / 2, GST_CLOCK_TIME_NONE);
@@ -471,7 +471,7 @@ TEST(the_latency_is_that_of_the_source)
     FREED_BY(free_pair) Pair p = new_pair(&formats[0], 64, 48, "bt709");
     CHECK(gst_harness_query_latency(p.harness) == 0, "latency");
     gst_harness_set_upstream_latency(p.harness, 40 * GST_MSECOND);
-    CHECK(gst_harness_query_latency(p.harness) == 40 * GST_MSECOND, "latency of the source");
+    CHECK(gst_harness_query_latency(p.harness) == 40 * GST_MSECOND, "the latency differs");
     run(&p, 0, 1, 60);
 }
 
@@ -526,7 +526,7 @@ TEST(errors_are_those_of_the_library)
     GstBus *bus = watch(p.harness->element);
     g_object_set(p.harness->element, "reference", TRUE, NULL);
     CHECK(gst_harness_push(p.harness, draw(&p, 0, 60)) == GST_FLOW_ERROR,
-          "10 bits by the reference");
+          "the reference takes 10 bits");
     check_message(bus, GST_MESSAGE_ERROR,
                   "the reference is defined for 8 bits per sample, not for 10");
     end_watch(p.harness->element, bus);

@@ -1,4 +1,4 @@
-/* The filter for OBS, loaded and fed by libobs, against the library. */
+/* Compares the filter for OBS, loaded and fed by libobs, with the library. */
 #include "obs_host.h"
 
 #include <pthread.h>
@@ -319,7 +319,7 @@ TEST_IF(every_setting_reaches_the_library, start())
         LumeqParams params;
         obs_data_t *settings = settings_of(i, &params);
         FREED_BY(free_rig) Rig r = new_rig(&formats[1], 160, 90, &params, settings);
-        CHECK(run(&r, 5, 40), "setting %d", i);
+        CHECK(run(&r, 5, 40), "setting %d differs", i);
     }
 }
 

@@ -1,5 +1,5 @@
-/* The filter for VapourSynth, loaded by VapourSynth's core, against the library: every format, and
- * frames in any order. */
+/* Compares the filter, loaded by VapourSynth's core, with the library: every format, and frames in
+ * any order. */
 #include <dlfcn.h>
 #include <stdatomic.h>
 #include <stdint.h>
@@ -253,9 +253,9 @@ static void check_frame(const Clip *c, const Expected *e, int n, const VSFrame *
     for (size_t i = 0; i < sizeof(numbers) / sizeof(numbers[0]); i++)
         CHECK(vs->mapGetFloat(said, numbers[i].name, 0, NULL) == numbers[i].value,
               "%s: %s of frame %d", order, numbers[i].name, n);
-    CHECK(vs->mapGetInt(said, "LumeqSceneCut", 0, NULL) == s->scene_cut, "cut at %d", n);
-    CHECK(vs->mapGetInt(said, "LumeqFiltered", 0, NULL) == s->filtered, "filter of %d", n);
-    CHECK(vs->mapGetInt(said, "_Transfer", 0, NULL) == c->s.transfer, "properties of %d", n);
+    CHECK(vs->mapGetInt(said, "LumeqSceneCut", 0, NULL) == s->scene_cut, "wrong cut at %d", n);
+    CHECK(vs->mapGetInt(said, "LumeqFiltered", 0, NULL) == s->filtered, "wrong filter of %d", n);
+    CHECK(vs->mapGetInt(said, "_Transfer", 0, NULL) == c->s.transfer, "wrong properties of %d", n);
 }
 
 /* ---- orders ---- */

@@ -80,7 +80,7 @@ class Vspipe(Case):
                 self.assertEqual(out, raw(self.path("out.mkv"), pix_fmt))
 
     def test_command_of_the_page(self):
-        """Without the encoder after the pipe."""
+        """Runs the command without the encoder after the pipe."""
         with open(PAGE, encoding="utf-8") as f, open(os.path.join(ROOT, "README.md"), encoding="utf-8") as front:
             command = re.search(r"^vspipe (.*) script\.vpy - \| .*$", f.read(), re.M)
             self.assertIn(command[0] + "\n", front.read())
