@@ -241,10 +241,10 @@ TEST(contrast)
 
 TEST(texts)
 {
-    CHECK(strcmp(report_time(3723456000).text, "1:02:03.5") == 0, "an hour");
-    CHECK(strcmp(report_time(59960000).text, "1:00.0") == 0, "a minute");
-    CHECK(strcmp(report_count(1234567).text, "1,234,567") == 0, "a million");
-    CHECK(strcmp(report_count(100).text, "100") == 0, "a hundred");
+    CHECK(strcmp(report_time(3723456000).text, "1:02:03.5") == 0, "wrong hour");
+    CHECK(strcmp(report_time(59960000).text, "1:00.0") == 0, "wrong minute");
+    CHECK(strcmp(report_count(1234567).text, "1,234,567") == 0, "wrong million");
+    CHECK(strcmp(report_count(100).text, "100") == 0, "wrong hundred");
 }
 
 TEST_MAIN

@@ -227,7 +227,7 @@ static AVFrame *expected(Rig *r)
     Seen *s = &r->seen;
     AVFrame *out = NULL;
     if (s->modelled == s->count)
-        s->modelled = 0; /* all of them again */
+        s->modelled = 0; /* equalize all frames again */
     if (!s->modelled)
         lumeq_reset(r->model);
     for (; s->modelled < s->count; s->modelled++) {
@@ -299,7 +299,7 @@ static void show_next(Rig *r, const char *when)
     int ret;
     while ((ret = receive(r, &frame)) == 1) {
         see(r, frame, 1);
-        if (r->seen.count) /* else it is from before a seek */
+        if (r->seen.count) /* else the frame is from before a seek */
             check_shown(r, when);
     }
     if (!CHECK(ret == 0, "%s: %d, %s", when, ret, r->error.text))
@@ -449,7 +449,7 @@ STAGE_TEST(calls_do_not_wait, AV_NOPTS_VALUE)
 {
     Frame *frame;
     show_next(r, "before");
-    wait_until_taken(r, 3); /* receiving one makes room for a fourth */
+    wait_until_taken(r, 3); /* receiving a frame makes room for a fourth */
     gate_set(1);
     while (equalize_stage_receive(r->stage, &frame, &r->error) == 0) {
         equalize_stage_taken(r->stage, frame);
@@ -499,14 +499,14 @@ static void wait_until_decoded(const Rig *r, int frames)
     CHECK(r->decoded >= frames, "%d frames are decoded", r->decoded);
 }
 
-/* Late frames are dropped before they are equalized. The next frame has their number. */
+/* Late frames are dropped before they are equalized. `skipped` of the next frame counts them. */
 STAGE_TEST(late_frames_are_dropped, AV_NOPTS_VALUE)
 {
     Frame *frame;
     int64_t skipped = 0, shown = 9, returned = 0;
     show_next(r, "before");
     equalize_stage_set_late(r->stage, 60 * FRAME_US, 70 * FRAME_US);
-    for (int i = 0; i < 8; i++) { /* these end long before the range of late frames */
+    for (int i = 0; i < 8; i++) { /* long before the range of late frames */
         show_next(r, "before a jump");
         skipped += r->shown->decoded.skipped;
     }
@@ -531,7 +531,7 @@ STAGE_TEST(late_frames_are_dropped, AV_NOPTS_VALUE)
     CHECK(returned == 1, "%lld frames count as the first after a return", (long long)returned);
 }
 
-/* Frames in the memory of a lost GPU are equalized again, whenever it is lost. */
+/* Frames in the memory of a lost GPU are equalized again, whenever the GPU is lost. */
 TEST(a_lost_gpu_loses_no_frames)
 {
     for (int i = 0; i < 8; i++) {
@@ -629,7 +629,7 @@ static void show_newest(Rig *r)
 }
 
 /* A newer live frame replaces the frame that waits for the window, and the history forgets the old
- * frame. Frames decoded while a frame is equalized do not replace it. Otherwise, a slow machine
+ * frame. Newer frames never replace a frame that is being equalized, because then a slow machine
  * might never show a frame. */
 TEST(the_newest_is_shown)
 {

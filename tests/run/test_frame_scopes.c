@@ -39,7 +39,7 @@ static AVFrame *make(enum AVPixelFormat format, int bytes, int shift, int semi)
 static void count(enum AVPixelFormat format, int bytes, int shift, int semi)
 {
     AVFrame *frame = make(format, bytes, shift, semi);
-    CHECK(frame_scopes_count(&scopes, frame, 0) == 0, "format %d", (int)format);
+    CHECK(frame_scopes_count(&scopes, frame, 0) == 0, "format %d is refused", (int)format);
     av_frame_free(&frame);
 }
 
@@ -49,7 +49,7 @@ TEST(formats)
     plain = scopes;
     CHECK(plain.columns == WIDTH && plain.has_chroma && !plain.full_range, "%d columns",
           plain.columns);
-    CHECK(plain.waveform[2][36] == 1 && plain.waveform[2][39] == 1, "the third column");
+    CHECK(plain.waveform[2][36] == 1 && plain.waveform[2][39] == 1, "the third column is wrong");
     CHECK(plain.vectors[200][90] == 2 && plain.vectors[128][128] == 4, "%u and %u vectors",
           plain.vectors[200][90], plain.vectors[128][128]);
     CHECK(plain.kb > 0.072 && plain.kb < 0.0723, "BT.709's blue has %f", plain.kb);
@@ -71,7 +71,7 @@ TEST(formats)
 TEST(turned)
 {
     AVFrame *frame = make(AV_PIX_FMT_YUV420P, 1, 0, 0);
-    CHECK(frame_scopes_count(&scopes, frame, 1) == 0, "mirrored");
+    CHECK(frame_scopes_count(&scopes, frame, 1) == 0, "a mirrored frame is refused");
     CHECK(scopes.waveform[0][66] == 1 && scopes.waveform[5][16] == 1, "not mirrored");
     AVFrameSideData *data =
         av_frame_new_side_data(frame, AV_FRAME_DATA_DISPLAYMATRIX, 9 * sizeof(int32_t));
@@ -83,7 +83,7 @@ TEST(turned)
           scopes.columns);
     for (int x = 0; x < WIDTH; x++)
         CHECK(scopes.waveform[HEIGHT - 1][16 + 10 * x] == 1 && scopes.waveform[0][19 + 10 * x] == 1,
-              "stored column %d", x);
+              "stored column %d is wrong", x);
     CHECK(scopes.vectors[200][90] == 2, "chroma has changed");
     av_frame_free(&frame);
 }

@@ -78,7 +78,7 @@ static void check(Measured *measured, PlannedCurves planned, const AVFrame *fram
     planned.opaque = measured;
     const int ret = planned_take(&planned, frame, 0, &curve, &error);
     lumeq_curve_unref(&curve);
-    CHECK(ret == same, "%s: %d, %s", what, ret, error.text);
+    CHECK(ret == same, "%s: returns %d, %s", what, ret, error.text);
     CHECK(planned.differs == !same && planned.taken == same, "%s: %lld curves were taken", what,
           (long long)planned.taken);
 }
