@@ -4,14 +4,14 @@
  *
  *     LD_PRELOAD=libwarm_start.so WARM_START=fd program
  *
- * WARM_START_OPENS=library:library opens libraries in advance, if they exist. WARM_START_TOOL skips
- * the destructors of libraries.
+ * WARM_START_OPENS=library:library opens libraries in advance, if they exist. If WARM_START_TOOL
+ * is set, destructors of libraries are skipped.
  *
  * fd is a SOCK_SEQPACKET socket. A request has these strings, each ended by a zero: the working
  * directory, the number of variables that differ from the initial environment, these variables
- * (NAME=VALUE, or NAME if unset), and the arguments with the program's name. It carries the three
- * standard files and a pipe for two ints: the process id, and the status from waitpid(). Limits and
- * signals are those of the first start. The program ends when the socket is closed.
+ * (NAME=VALUE, or NAME if unset), and the arguments with the program's name. The request carries
+ * the three standard files and a pipe for two ints: the process id, and the status from waitpid().
+ * Limits and signals are those of the first start. The program ends when the socket is closed.
  */
 #include <dlfcn.h>
 #include <poll.h>
