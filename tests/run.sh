@@ -55,7 +55,7 @@ choose_launcher() {
     fi
 }
 
-# The oldest supported GPUs have the fewest features. Most code is written for Hopper.
+# --all builds for the oldest supported GPUs, which have the fewest features, and for Hopper.
 choose_code() {
     if [ "${#builds[@]}" -gt 1 ]; then
         cuda=(-DLUMEQ_CUDA=AUTO "-DCMAKE_CUDA_ARCHITECTURES=75-real;90")
