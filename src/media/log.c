@@ -47,10 +47,11 @@ static const char *const means_damage[] = {
     "exceeds containing master element",
     "Invalid track number",
     "Error parsing frame sizes",
-    "Packet mismatch",         /* FLV */
-    "max_distance",            /* NUT */
-    "CRC mismatch",            /* Ogg, FFV1 */
-    "error while decoding MB", /* H.264 and other codecs with macroblocks */
+    "Packet mismatch",           /* FLV */
+    "max_distance",              /* NUT */
+    "CRC mismatch",              /* Ogg, FFV1 */
+    "decode_slice_header error", /* H.264; pictures up to the next key frame may be missing */
+    "error while decoding MB",   /* H.264 and other codecs with macroblocks */
     "reference picture missing during reorder",
     "Missing reference picture",
     "co located POCs unavailable", /* H.264 */
