@@ -10,18 +10,19 @@
 /* haze_cleared() in lanes of 16 bits. `room`: 15 - bits. If `lost` is 0.5 or more, its lane has
  * lost - 1, and `whole` adds the missing 1. */
 #define DEFINE_TINT_LANES(bits, Sample, room)                                                      \
-    /* value * part / 2^16 + more / 2^room, rounded. */                                            \
+    /* value * part / 2^16 + more / 2^room, rounded down. */                                       \
     static inline int16_t tint_part##bits(int16_t value, int16_t part, int16_t more)               \
     {                                                                                              \
         const int16_t upper = (int16_t)((int32_t)(int16_t)(value * (1 << room)) * part >> 16);     \
-        return (int16_t)((upper + more + (1 << room >> 1)) >> room);                               \
+        const int16_t sum = (int16_t)(upper + more);                                               \
+        return (int16_t)(sum >> room);                                                             \
     }                                                                                              \
     static inline void tint_block##bits(Sample *restrict out, const int16_t *restrict luma,        \
                                         HazeTint haze, int k, const LumeqTintRow *row)             \
     {                                                                                              \
         const int16_t middle = 1 << (bits - 1), pale = HAZE_PALE << (bits - 8);                    \
-        const int16_t tint = (int16_t)haze.of[k], base = (int16_t)haze.base[k],                    \
-                      lost = (int16_t)(uint16_t)haze.lost;                                         \
+        const int16_t tint = (int16_t)haze.of[k], lost = (int16_t)(uint16_t)haze.lost;             \
+        const int16_t half = 1 << room >> 1, base = (int16_t)(haze.base[k] + half);                \
         const int16_t whole = haze.lost < 1 << 15 ? 0 : -1;                                        \
         (void)row;                                                                                 \
         for (int i = 0; i < TINT_BLOCK; i++) {                                                     \
@@ -29,7 +30,7 @@
             const int16_t more = least(tint_part##bits(luma[i], tint, base), most(off, 0));        \
             const int16_t left = (int16_t)(off - most(more, least(off, 0)));                       \
             const int16_t wide =                                                                   \
-                (int16_t)(left + tint_part##bits(left, lost, 0) + (left & whole));                 \
+                (int16_t)(left + tint_part##bits(left, lost, half) + (left & whole));              \
             const int16_t bound = least(wide, most(off, pale));                                    \
             out[i] = (Sample)(middle + most(bound, least(off, (int16_t)-pale)));                   \
         }                                                                                          \

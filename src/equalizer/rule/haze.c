@@ -207,13 +207,13 @@ static int beside(int i, int u, int v)
  * down, or large, smooth objects would show the cells. */
 static void find_gains(const Tones *tones, uint32_t light, uint32_t *gain)
 {
-    uint32_t limited[MEASURE_CELLS];
+    uint32_t most[MEASURE_CELLS], limited[MEASURE_CELLS];
+    for (int i = 0; i < MEASURE_CELLS; i++)
+        most[i] = gain_that_takes(&tones[i], light, CLEAR_TAKEN_BESIDE);
     for (int i = 0; i < MEASURE_CELLS; i++) {
         limited[i] = own_gain(&tones[i], light);
         for (int k = 0; k < 9; k++)
-            limited[i] =
-                least_of(limited[i], gain_that_takes(&tones[beside(i, k % 3 - 1, k / 3 - 1)], light,
-                                                     CLEAR_TAKEN_BESIDE));
+            limited[i] = least_of(limited[i], most[beside(i, k % 3 - 1, k / 3 - 1)]);
     }
     for (int round = 0; round < 2; round++) {
         for (int i = 0; i < MEASURE_CELLS; i++) {
