@@ -126,7 +126,7 @@ uint32_t light_gain(const CurveParams *p, const uint32_t *before, const uint32_t
 {
     int32_t changes[MEASURE_CELLS];
     const size_t count = find_changes(p, now, before, changes);
-    const size_t out = count < MEASURE_CELLS * 9 / 10 ? 36 : percent;
+    const size_t out = count < MEASURE_CELLS * 9 / 10 ? 38 : percent;
     const int32_t back = count < EVEN_CELLS ? 0 : haze_common(changes, count, out, 0);
     return (uint32_t)(((uint64_t)CURVE_ONE << 16) / (uint64_t)((int64_t)CURVE_ONE + back));
 }
