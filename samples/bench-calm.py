@@ -2,11 +2,11 @@
 """Measures how calm equalized clips stay: flicker, and how many tracked features survive.
 
 Needs ffmpeg and python3-opencv. Scales wider clips down to 640 pixels. Prints a Markdown table of the source and each method.
-  flicker   mean difference between the change of mean luma from frame to frame and the source's change, in 8-bit
+  flicker   how much more or less the mean luma changes from frame to frame than the source's, on average, in 8-bit
             codes; cuts are skipped
   tracks    share of features that end within 1 pixel of their start when tracked over 30 frames and back, in spans
             without a cut (at most 500 from goodFeaturesToTrack; pyramidal Lucas-Kanade)
-  kept      mean number of these features per span
+  kept      mean number of features per span that end there
 Methods: lumeq live and with a lookahead; OpenCV's equalizeHist and CLAHE (2, 8x8), ffmpeg's histeq, vszip's CLAHE and
 Zero-DCE, frame by frame."""
 

@@ -82,7 +82,7 @@ CURVE_INLINE int bars_one_in(int size, int wanted)
     return (size / wanted) | 1;
 }
 
-/* The step between the rows in which columns are counted. */
+/* Columns are counted only in every n-th row. Returns n. */
 CURVE_INLINE int bars_row_step(int height)
 {
     return bars_one_in(height, BARS_COLUMN_SAMPLES);

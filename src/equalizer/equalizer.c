@@ -25,7 +25,7 @@ typedef struct Flight {
     LumeqImage previous; /* plane[0] NULL: unknown */
     LumeqPast past;      /* the history after this frame; params and clock are set on submit */
     int after_reset;     /* the frame begins a new history */
-    int reference;       /* the GPU measures and writes the frame without the host */
+    int reference;       /* a reference mode on a GPU, which needs no curve from the host */
     int gpu_only;        /* the CPU cannot take the frame over */
     LumeqMeasure measure;
     TileSums sums;     /* of tiles, for a reference frame */
@@ -47,7 +47,7 @@ struct LumeqEqualizer {
      * `first` holds the frame received last. */
     Flight flights[SLOTS + 1];
     int size, first, in_flight;
-    int begun, written; /* on a GPU: numbers of frames whose measuring or writing has begun */
+    int begun, written; /* on a GPU: how many frames' measuring or writing has begun */
     int flushing;
 
     CurveWork work;
@@ -462,8 +462,8 @@ static int land_all(LumeqEqualizer *eq)
     return ret;
 }
 
-/* Replaces the GPU by the CPU, which equalizes all unfinished frames. If the GPU is not lost, it
- * finishes its frames first. The GPU's backend stays open, because its memory is still in use. */
+/* Replaces the GPU by the CPU. A GPU that is not lost first finishes the frames it has begun; the
+ * CPU equalizes all others. The GPU's backend stays open, because its memory is still in use. */
 static int switch_to_cpu(LumeqEqualizer *eq, int lost)
 {
     char reason[LUMEQ_ERROR_SIZE];

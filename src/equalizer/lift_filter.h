@@ -1,6 +1,6 @@
 /*
- * Computes the parameters of the filter for lifted pictures from the frame's curve, its noise and
- * the number of previous frames. tests/lift/README.md describes how the filter uses them. Integer
+ * The filter for lifted pictures: computes its parameters from the frame's curve, noise and number
+ * of previous frames. tests/lift/README.md describes how the filter uses them. Integer
  * arithmetic for C and CUDA.
  *
  * "Codes" are 8-bit codes at every depth. Qn: n fraction bits.
@@ -27,8 +27,8 @@ typedef struct LiftTables {
     /* For each code: the output code, Q8, in the low 16 bits; the signed difference to the next
      * output code in the high 16 bits. */
     uint32_t node[LIFT_CODES];
-    /* For each code, both Q6: a quarter of the tolerance in the low 16 bits; the most that a
-     * previous frame may move a sample in the high 16 bits. */
+    /* For each code, Q6. Low 16 bits: a quarter of the tolerance. High 16 bits: by how much a
+     * previous frame may change a sample at most. */
     uint32_t tolerance[LIFT_CODES];
     uint16_t chroma[LIFT_CODES]; /* for each mean luma: a quarter of chroma's tolerance, Q6 */
     int32_t luma_on;             /* true if `tolerance` has an entry that is not 0 */
@@ -36,7 +36,7 @@ typedef struct LiftTables {
     int32_t noisy;               /* there is noise to filter */
     int32_t past;                /* number of previous frames used */
     int32_t alone;               /* there is noise but no previous frame: blur in short steps */
-    int32_t near;  /* from this 5x5 sum of differences on, Q2, a previous sample is ignored */
+    int32_t near;  /* a previous sample is ignored if its 5x5 differences add up to this, Q2 */
     int32_t speck; /* maximum distance by which a speck moves towards its neighbours, Q6 */
     int32_t edge;  /* the tolerance is 0 if the range of the 5x5 neighbours reaches this, Q6 */
 } LiftTables;
@@ -80,7 +80,7 @@ LIFT_INLINE void lift_constants(LiftTables *t, int32_t noise, int32_t filtered, 
     t->edge = (t->alone ? 16 : 8) * 64 - 32 + 4 * filtered;
 }
 
-/* The noise left with `past` previous frames, in 64ths of the noise left with three. */
+/* The noise that remains with `past` previous frames, in 64ths of that with three frames. */
 LIFT_INLINE int32_t lift_left(int32_t past)
 {
     return past == 0 ? 128 : past == 1 ? 91 : past == 2 ? 74 : 64;
@@ -112,8 +112,8 @@ LIFT_INLINE uint32_t lift_tolerance(const uint32_t *nodes, int code, int black, 
     return lift_tolerance_of(lift_slope(nodes, i), filtered, lift_left(past));
 }
 
-/* Chroma takes this share of luma's gain above 1, Q12, because well-lit photographs have less
- * colour in proportion to light than dark photographs of the same scene. */
+/* If luma's gain is 1 + x, chroma's is 1 + x times this, Q12, because well-lit photographs have
+ * less colour in proportion to light than dark photographs of the same scene. */
 #define LIFT_COLOUR ((int32_t)CURVE_GAIN_ONE * 85 / 100)
 
 /* An entry of LiftTables.chroma. `gain`: the gain of chroma, Q12. */
@@ -124,10 +124,10 @@ LIFT_INLINE uint32_t lift_chroma(uint32_t gain)
 }
 
 /* The rule for chroma gains in lifted pictures. Chroma takes LIFT_COLOUR of luma's gain. The
- * maximum gain is 7.9, because 8 would overflow the 16 bits of the CPU's vectors. Scaling begins at
- * one code above black and is complete at 4; with one code of noise or more, at 2 and 6. The colour
- * of a void, such as a night sky, is mostly noise. So, as `voids` (Q16) approaches 1, the maximum
- * falls to 2, and scaling is complete later. */
+ * maximum gain is 7.9, because 8 would overflow the 16 bits of the CPU's vectors. Without
+ * noise, scaling begins at 1 code above black and is complete at 4; with much noise, at 2 and 6.
+ * The colour of a void, such as a night sky, is mostly noise. So, as `voids` (Q16) approaches 1,
+ * the maximum falls to 2, and scaling is complete later. */
 LIFT_INLINE CurveGainRule lift_gain_rule(int32_t noise, uint32_t voids, int hdr)
 {
     const int32_t one = (int32_t)CURVE_GAIN_ONE, part = noise < 64 ? noise : 64; /* 64ths */

@@ -14,8 +14,8 @@ static inline int gpu_frame_is(const AVFrame *frame)
     return frame->format == AV_PIX_FMT_CUDA;
 }
 
-/* The format of a host frame. For a GPU frame, the direct planar format that decoding in software
- * would give; downloaded frames have this format. */
+/* Returns a host frame's own format, or the planar format that a GPU frame would have if it were
+ * decoded in software. Downloaded frames have this format. */
 enum AVPixelFormat gpu_frame_format(const AVFrame *frame);
 
 /* The sample layout of a direct frame; for a GPU frame, as stored on the GPU. */
@@ -28,8 +28,8 @@ uint8_t *gpu_frame_picture(const AVFrame *frame, int plane);
 enum AVPixelFormat gpu_frame_stored(const AVFrame *frame);
 
 /* Downloads a GPU frame to the host frame `stored` with the format of gpu_frame_stored(). Then
- * converts `stored` to `host` with the format of gpu_frame_format(). Both may share planes of the
- * same size. Waits for the GPU, but does not call a lost GPU. Returns 0 or AVERROR. */
+ * converts `stored` to `host` with the format of gpu_frame_format(). `stored` and `host` may share
+ * planes. Waits for the GPU, but does not call a lost GPU. Returns 0 or AVERROR. */
 int gpu_frame_download(AVFrame *host, AVFrame *stored, const AVFrame *frame);
 
 /* Creates FFmpeg's device for this CUcontext and CUstream, which must both outlive the device.
@@ -66,8 +66,8 @@ enum AVPixelFormat gpu_device_choose(AVCodecContext *codec, const enum AVPixelFo
 /* Gives *reserved bytes back to the budget and sets *reserved to 0. */
 void gpu_budget_release(const GpuBudget *budget, int64_t *reserved);
 
-/* Creates a frame like the direct frame `in` for an encoder on this device, in a format that GPU
- * encoders accept, with uninitialized planes. The caller frees the frame. *surfaces is the pool for
+/* Creates an empty frame of the size of `in` for an encoder on this device. Its format is one that
+ * GPU encoders accept. The caller frees the frame. *surfaces is the pool for
  * this size and format. It is NULL at first; the caller frees it. AVERROR(ENOSYS): GPU encoders do
  * not accept such a frame (its format, an odd size, a rotation). Other errors: no memory, or `in`
  * and the pool differ in size. */

@@ -10,7 +10,7 @@
 #include "media/packet_set.h"
 #include "media/side_data.h"
 
-/* Limits of the queue, in frames and in bytes with copied packets. The queue evens out the
+/* Limits of the queue: frames, and bytes of frames and copied packets. The queue evens out the
  * decoder's speed. A 4K frame (12.4 MB) fills a file's queue. A window's queue holds only one frame
  * if the input is live or if a GPU decodes, since a GPU has few surfaces. */
 #define FILE_FRAMES 4
@@ -25,7 +25,7 @@
 /* Maximum priming: sound that a decoder needs before the first audible sample. */
 #define MAX_PRIMING_US 10000
 
-/* Frames missing within this many frames after input_hurry() ends still count as skipped. */
+/* After decoding in a hurry, missing frames still count as skipped for this many frames. */
 #define AFTER_HURRY 64
 
 /* A stream. Times are absolute, in AV_TIME_BASE units; AV_NOPTS_VALUE: unknown. */
@@ -70,7 +70,7 @@ struct Input {
     bool is_part;         /* see input_is_part() */
     int64_t zero;         /* time that becomes 0; AV_NOPTS_VALUE: unknown yet */
     int64_t end;          /* of the part, absolute, once known */
-    int64_t begin_pts;    /* of the span; INT64_MAX: none, or this frame has come */
+    int64_t begin_pts;    /* of the span; INT64_MAX: none, or its first frame has come */
     int64_t frames;       /* in the part, including `ready`; not previews */
     int64_t shown_last;   /* highest pts of the video packets sent so far */
     int64_t decoded_last; /* pts of the last video packet in decode order, once it is read */
@@ -81,7 +81,7 @@ struct Input {
     Decoded held;      /* the last frame before the requested position */
     Decoded following; /* the frame after it */
     bool previewed;
-    int hurried;     /* gaps before this many next frames count as skipped frames */
+    int hurried;     /* for how many more frames missing frames count as skipped */
     int64_t dropped; /* demuxer_dropped() at the previous frame */
 };
 
@@ -359,8 +359,8 @@ static void find_zero(Input *in)
 }
 
 /* Moves pending packets that are due before `limit` (AV_NOPTS_VALUE: all) to `decoded`. Drops
- * packets from the part's end on. If a video packet is not due, later packets of its track wait
- * too, so video stays in decode order. */
+ * packets that begin at the part's end or later. If a video packet is not due, later packets of its
+ * track wait too, so video stays in decode order. */
 static void move_packets(Input *in, Decoded *decoded, int64_t limit)
 {
     int left = 0;
@@ -447,7 +447,7 @@ static void show(Input *in, Decoded *d)
         in->ready.preview = 1;
         in->previewed = true;
     } else if (!in->frames && in->start.before && in->held.frame) {
-        /* After a step back, the requested frame is the previous one. */
+        /* A step back requests the frame before in->following. */
         in->following = *d;
         d->frame = NULL;
         give(in, &in->held);

@@ -1,4 +1,4 @@
-/* Pictures in any layout, read and written code by code. */
+/* Reads and writes single samples of pictures in any layout. A code is a sample's value. */
 #ifndef LUMEQ_TESTS_LAYOUTS_H
 #define LUMEQ_TESTS_LAYOUTS_H
 
@@ -73,7 +73,7 @@ static inline uint8_t *layout_sample(const LumeqImage *image, int component, int
     return (uint8_t *)image->plane[plane] + y * image->stride[plane] + (ptrdiff_t)column * size;
 }
 
-/* A sample, including the bits below its code. */
+/* Returns a sample as stored: if its code is shifted up, the bits below the code are included. */
 CHECK_NOT_INSTRUMENTED static inline int layout_get(const LumeqImage *image, int component, int x,
                                                     int y)
 {

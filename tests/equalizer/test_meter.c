@@ -158,7 +158,7 @@ TEST(bars_within)
     }
 }
 
-/* Measures keep their region, also when packed. The lookahead uses this region. */
+/* A LumeqMeasure keeps its region, even if packed. The lookahead uses this region. */
 TEST(planned)
 {
     static Picture picture;

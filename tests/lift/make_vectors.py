@@ -8,7 +8,7 @@ import zlib
 from lift_model import ONE, decide
 
 FLAT, HUMP, SPIKE = 0, 1, 2
-CASES = [   # name, noise, clip (-1: auto), full range, parts; optionally: 16ths of the noise that are filtered, 1 if the noise is awaited
+CASES = [   # name, noise, clip (-1: auto), full range, parts; optional: share of the noise that is filtered, in 16ths; 1 if the noise is not measured yet
     ('dark, clean', 6, -1, 0, [(HUMP, 16, 14, 900), (HUMP, 26, 20, 300), (FLAT, 30, 90, 1)]),
     ('dark, clean, full range', 6, -1, 1, [(HUMP, 3, 14, 900), (HUMP, 14, 20, 300), (FLAT, 20, 90, 1)]),
     ('dark, noise of 2.5', 160, -1, 0, [(HUMP, 17, 16, 900), (HUMP, 27, 22, 300), (FLAT, 30, 90, 1)]),

@@ -38,7 +38,7 @@ int64_t __wrap_clock_now(void)
     return __real_clock_now() + atomic_load(&ahead);
 }
 
-/* Lets the player's clock advance, with one turn per second. */
+/* Lets the player's clock advance by `time`, in steps of a second with one turn each. */
 static void pass(Session *s, int64_t time)
 {
     for (; time > 0 && !s->ended; time -= SECOND) {
@@ -504,7 +504,7 @@ SESSION_TEST(goes_through_panels, open_at(s, 1 * SECOND))
 
 SESSION_TEST(help_statistics_and_other_keys, open_clip(s))
 {
-    if (has_text()) /* without text, the keys act too */
+    if (has_text()) /* the keys also work if the window shows no text */
         wait_for_text(s);
     TYPE_UNTIL(s, "H", state.look.log_scale);
     TYPE_UNTIL(s, "P", state.look.histogram == PANEL_OVER);
@@ -589,7 +589,7 @@ static void screenshots_of(const char *video, const char *picture)
     remove_folder();
 }
 
-/* A name that leaves no room for the position is cut between two characters. */
+/* If a file's name is too long for a screenshot's name, it is cut, but not inside a character. */
 TEST(screenshots)
 {
     char video[252] = "x", picture[252] = "x";

@@ -37,8 +37,8 @@
 /* Its address in AVPacket.opaque marks packets for source_is_joined(). */
 static char join_mark;
 
-/* A restarting transport stream may mark a packet as corrupt. One of this many packets after it
- * then shows the restart. */
+/* FFmpeg may mark a packet as corrupt because a transport stream restarts. If so, the restart
+ * shows in one of this many packets after the marked one. */
 #define PACKETS_TO_RESTART 2
 
 static void drop_held(Source *s)
@@ -208,8 +208,8 @@ static int seek_track_start(Source *s, const AVStream *stream)
     return ret < 0 ? av_seek_frame(s->format, stream->index, start, AVSEEK_FLAG_BACKWARD) : ret;
 }
 
-/* Seeks to the start of the track that comes first in the file; if two share a position, of the
- * one that starts earlier. A seek in another track would skip packets of the first track. */
+/* Seeks to the start of the track whose first packet is nearest to the file's beginning. A seek in
+ * another track would skip packets of the first track. */
 static void go_to_start(Source *s)
 {
     const AVStream *first = NULL;
@@ -328,7 +328,7 @@ static int64_t find_jump(Source *s, const TrackClock *clock, int64_t time)
     if (FFABS(time + s->reading.last_jump - due) < JUMP_BACK_US &&
         FFABS(time + s->reading.jump - due) > JUMP_BACK_US)
         return s->reading.last_jump;
-    /* If another track is as far ahead, this track has a gap, not a jump. */
+    /* If another track has reached this time, this track has a gap, not a jump. */
     const int64_t moved = time + s->reading.jump;
     const int ahead = clock->interval && moved - FFMAX(due, s->reading.latest) > JUMP_AHEAD_US;
     if (ahead || clock->last + clock->duration - moved > JUMP_BACK_US) {
@@ -368,8 +368,8 @@ static void smooth_times(Source *s, AVPacket *packet)
     const int64_t time = packet_time(s, stamp, packet->stream_index);
     if (time == AV_NOPTS_VALUE) {
         /* Data without a time, such as asynchronous KLV, belongs to the picture beside it in the
-         * file. This picture is two after the last returned one, because the demuxer and the parser
-         * each hold one back. */
+         * file. Two pictures have been read since the last returned one: the demuxer and the parser
+         * each hold one back. The data belongs to the second. */
         const TrackClock *video = &s->reading.clocks[s->video->index];
         if (type == AVMEDIA_TYPE_DATA && video->last != AV_NOPTS_VALUE)
             packet->pts = packet->dts =
@@ -420,7 +420,7 @@ static void hold(Source *s, AVPacket *packet)
 }
 
 /* Returns false for packets to drop: video packets before the first key frame, and packets of
- * discarded tracks, because FFmpeg had already queued some. */
+ * discarded tracks that FFmpeg queued earlier. */
 static bool select_packet(Source *s, AVPacket *packet)
 {
     if ((unsigned)packet->stream_index >= s->stream_count ||

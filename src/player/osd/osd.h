@@ -28,11 +28,12 @@ typedef enum OsdPart {
 
 typedef struct OsdPlace {
     int width, height; /* of the window */
-    Rect area;         /* outside the panel: for messages, statistics and settings */
-    Rect picture;      /* the help is centred here */
-    Rect bar;          /* the bar is at the bottom of this area */
-    double density;    /* pixels per desktop unit, at least 1 */
-    double scale;      /* user's factor for text and the bar */
+    Rect area; /* the window without the histogram panel; messages, statistics and settings are here
+                */
+    Rect picture;   /* the help is centred here */
+    Rect bar;       /* the bar is at the bottom of this area */
+    double density; /* pixels per desktop unit, at least 1 */
+    double scale;   /* user's factor for text and the bar */
 } OsdPlace;
 
 typedef struct OsdLayer {
