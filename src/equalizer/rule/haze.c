@@ -80,7 +80,7 @@ static int compare_colours(const void *a, const void *b)
  * have less of it. */
 static void find_shared(Colour *cells, size_t count, int32_t shared[2])
 {
-    int32_t sorted[MEASURE_CELLS];
+    int32_t sorted[MEASURE_CELLS] = {0};
     for (int k = 0; k < 2; k++) {
         for (size_t i = 0; i < count; i++)
             sorted[i] = cells[i][1 + k];
