@@ -53,7 +53,7 @@ static int write_about(RunReport *r, const TextList *arguments, int partial, Med
     char program[64];
     if (o->camera)
         input = "a camera";
-    else if (strcmp(o->input, "-") == 0)
+    else if (o->input && strcmp(o->input, "-") == 0)
         input = "standard input";
     else if (options_is_url(o)) /* a URL may contain secrets */
         input = "a stream from the network";

@@ -367,7 +367,8 @@ void screen_poll_screenshot(Screen *s)
     if (!shot->running || !atomic_load(&shot->done))
         return;
     pthread_join(shot->thread, NULL);
-    shot->running = shot->done = false;
+    shot->running = false;
+    atomic_store(&shot->done, false);
     screen_say(s, "%s", shot->text);
     s->state.screenshots += shot->written;
 }

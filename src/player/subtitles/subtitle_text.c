@@ -23,7 +23,7 @@
 #define TEXT_BYTES (SUBTITLE_BUDGET / 2)
 
 /* Style of plain text, at libav's resolution of 288 lines. */
-static char *const plain_style[] = {"FontName=" FAMILY,
+static char *const plain_style[] = {("FontName=" FAMILY),
                                     "FontSize=16",
                                     "PrimaryColour=&H00FFFFFF",
                                     "OutlineColour=&H00000000",
