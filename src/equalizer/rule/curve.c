@@ -174,14 +174,19 @@ static int32_t part_of(int32_t whole, uint32_t part)
     return (int32_t)((int64_t)whole * part / 65536);
 }
 
-static HazeTint weak_tint(HazeTint tint, uint32_t share)
+static HazeTint mix_tint(HazeTint from, HazeTint to, uint32_t part)
 {
     for (int i = 0; i < 2; i++) {
-        tint.of[i] = part_of(tint.of[i], share);
-        tint.base[i] = part_of(tint.base[i], share);
+        from.of[i] += part_of(to.of[i] - from.of[i], part);
+        from.base[i] += part_of(to.base[i] - from.base[i], part);
     }
-    tint.lost = part_of(tint.lost, share);
-    return tint;
+    from.lost += part_of(to.lost - from.lost, part);
+    return from;
+}
+
+static HazeTint weak_tint(HazeTint tint, uint32_t share)
+{
+    return mix_tint((HazeTint){.lost = 0}, tint, share);
 }
 
 void curve_weaken_haze(const CurveParams *p, HazeState *haze, uint32_t dark)
@@ -193,11 +198,7 @@ void curve_weaken_haze(const CurveParams *p, HazeState *haze, uint32_t dark)
 
 void curve_move_haze(HazeState *from, const HazeState *to, uint32_t part)
 {
-    for (int i = 0; i < 2; i++) {
-        from->tint.of[i] += part_of(to->tint.of[i] - from->tint.of[i], part);
-        from->tint.base[i] += part_of(to->tint.base[i] - from->tint.base[i], part);
-    }
-    from->tint.lost += part_of(to->tint.lost - from->tint.lost, part);
+    from->tint = mix_tint(from->tint, to->tint, part);
     from->local = curve_lerp(from->local, to->local, part);
     for (int i = 0; i < MEASURE_CELLS; i++) {
         from->low[i] = curve_lerp(from->low[i], to->low[i], part);
