@@ -931,19 +931,30 @@ static int nightfall(int frame, int x, int y)
     return 16 + (light * (4 + (x / 8 + y / 6) % 5 * 4) + dither) / 2000;
 }
 
-/* With a lookahead, slow changes of light change the output no more than without. */
+/* The same beside lights that pass one after another. */
+static int nightfall_in_traffic(int frame, int x, int y)
+{
+    const int light = y >= 24 && (x + 8 * (y / 6) + frame * 3) % 100 < 30;
+    return light ? 150 : nightfall(frame, x, y);
+}
+
+/* With a lookahead, slow changes of light change the output no more than without, and passing
+ * lights do not matter. */
 TEST(slow_light)
 {
     for (int mode = 0; mode < 2; mode++) {
         LumeqParams params = usual();
         params.mode = mode ? LUMEQ_MODE_HAZE : LUMEQ_MODE_GLOBAL;
-        const Film f = film(nightfall, 350);
+        const Film f = film(nightfall, 350), traffic = film(nightfall_in_traffic, 350);
         double most;
         const double ahead = wander(&f, &params, LOOKAHEAD, &most);
         const double range = wander(&f, &params, 0, &most);
         CHECK(ahead <= range + 0.3 && ahead <= most,
               "mode %d: a range of %g with a lookahead, %g without, not %g", mode, ahead, range,
               most);
+        const double beside = wander(&traffic, &params, LOOKAHEAD, &most);
+        CHECK(beside <= ahead + 0.3, "mode %d: a range of %g in traffic, %g without", mode, beside,
+              ahead);
     }
 }
 

@@ -240,14 +240,24 @@ static void mean_noise(LumeqPlan *plan, PlanFrame **samples, int count)
     }
 }
 
-/* The mean haze of the frames that are not black. */
-static void mean_haze(PlanFrame **samples, int count, HazeState *mean)
+/* The haze of the frames that are not black: the mean, but the median of each cell's light, so
+ * passing objects do not change it. */
+static void usual_haze(PlanFrame **samples, int count, HazeState *haze)
 {
-    uint32_t used = 0;
-    memset(mean, 0, sizeof(*mean));
+    PlanFrame *lit[EPOCH_SAMPLES];
+    size_t used = 0;
+    memset(haze, 0, sizeof(*haze));
     for (int k = 0; k < count; k++)
-        if (!samples[k]->blank)
-            curve_move_haze(mean, &samples[k]->seen, CURVE_ONE / ++used);
+        if (!samples[k]->blank) {
+            lit[used++] = samples[k];
+            curve_move_haze(haze, &samples[k]->seen, CURVE_ONE / (uint32_t)used);
+        }
+    for (int i = 0; i < MEASURE_CELLS && used; i++) {
+        int32_t light[EPOCH_SAMPLES];
+        for (size_t k = 0; k < used; k++)
+            light[k] = (int32_t)lit[k]->seen.mean[i];
+        haze->mean[i] = (uint32_t)haze_common(light, used, 50, 0);
+    }
 }
 
 /* Computes the lift rule's curve for the frames' mean histogram. */
@@ -279,7 +289,7 @@ static void make_epoch(LumeqPlan *plan, size_t i, const CurveParams *p, PlanEpoc
     PlanFrame *samples[EPOCH_SAMPLES];
     const int count = epoch_samples(plan, i, epoch->cdf, samples);
     const MeasureShape *s = &plan_frame(plan, i)->shape;
-    mean_haze(samples, count, &epoch->curve.cleared);
+    usual_haze(samples, count, &epoch->curve.cleared);
     if (p->lift) {
         decide_lift(plan, samples, count, p, &epoch->curve);
         return;
