@@ -162,7 +162,7 @@ typedef enum LumeqMode {
     LUMEQ_MODE_STRETCH = 3,
     /* Like mode GLOBAL with `lift`, but removes the share `strength` of the haze from every
      * picture. Mode GLOBAL with `lift` removes three quarters, and only from hazy pictures. With
-     * chroma SCALE, both modes also remove the haze's colour. In PQ and HLG, haze stays. */
+     * chroma SCALE, both modes also remove the haze's colour. */
     LUMEQ_MODE_HAZE = 4,
 } LumeqMode;
 

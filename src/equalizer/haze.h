@@ -136,7 +136,7 @@ CURVE_INLINE int32_t haze_lined(int32_t code, int32_t black, int32_t light, int3
 }
 
 /* Lifts a code of `depth` bits, mostly in the middle between black and white. `range`: codes from
- * black to white. `lift`: Q15. */
+ * black to white. `lift`: Q14. */
 CURVE_INLINE int32_t haze_lifted(int32_t code, int32_t black, int32_t range, int32_t lift,
                                  int depth)
 {
@@ -144,7 +144,7 @@ CURVE_INLINE int32_t haze_lifted(int32_t code, int32_t black, int32_t range, int
     const uint32_t shares = (((uint32_t)above << 15 >> depth) * ((uint32_t)left << 15 >> depth));
     const int32_t product = (int32_t)((shares >> 14) + 1) >> 1; /* Q15; rounds like vector code */
     const int32_t more = ((product * lift >> 14) + 1) >> 1;
-    return code + (((more << depth) + (1 << 14)) >> 15);
+    return code + (((more << depth) + (1 << 13)) >> 14);
 }
 
 /* Returns the light of shadows as a share of the light around them, Q16: the first quartile of the
@@ -170,6 +170,10 @@ uint32_t haze_veil(const HazeCell *cell);
  * curve's output for each code of 8 bits, Q8; black, white: codes of 8 bits. */
 HazeClear haze_clear(const HazeState *haze, uint32_t share, const uint32_t nodes[256], int black,
                      int white, int depth);
+
+/* Returns the lift that adds `wanted` to the sum of some tones, or the steepest one. `room`: the
+ * sum of tone * (range - tone) / range. `range`: black to white, in codes of 8 bits, Q8. */
+int32_t haze_lift(int64_t wanted, int64_t room, int32_t range);
 
 /* Returns the factor, Q16, by which the curve and clearing amplify a change of the picture's light.
  * Arguments as above. */

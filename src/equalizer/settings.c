@@ -158,8 +158,7 @@ CurveParams lumeq_curve_params(const LumeqParams *params, const LumeqImage *imag
     const int hazy = params->mode == LUMEQ_MODE_HAZE;
     if (hazy || (params->lift && (!on || (params->mode == LUMEQ_MODE_GLOBAL && !reference)))) {
         curve.lift = curve.adaptive = 1;
-        if (curve.transfer == LUMEQ_TRANSFER_SDR)
-            curve.clear = hazy ? CURVE_CLEAR_ALWAYS : CURVE_CLEAR_HAZY;
+        curve.clear = hazy ? CURVE_CLEAR_ALWAYS : CURVE_CLEAR_HAZY;
         if (on && !hazy)
             curve.strength = CURVE_ONE;
         curve.denoise = params->denoise == LUMEQ_DENOISE_AUTO ? CURVE_ONE : to_q16(params->denoise);

@@ -92,11 +92,11 @@ TEST(cells_by_hand)
               haze_lined(3, 16, 200, 512) == 3,
           "a code above the light, black or a code below black moves");
     CHECK(haze_lined(30, 16, 200, 1024) == 16 + 14 * HAZE_LEFT / 256, "some is left above black");
-    CHECK(haze_lifted(116, 16, 219, 0, 8) == 116 && haze_lifted(235, 16, 219, 16384, 8) == 235 &&
-              haze_lifted(250, 16, 219, 16384, 8) == 250 && haze_lifted(9, 16, 219, 16384, 8) == 9,
+    CHECK(haze_lifted(116, 16, 219, 0, 8) == 116 && haze_lifted(235, 16, 219, 8192, 8) == 235 &&
+              haze_lifted(250, 16, 219, 8192, 8) == 250 && haze_lifted(9, 16, 219, 8192, 8) == 9,
           "a lift of 0 changes a code, or a lift changes white or a code out of range");
-    CHECK(haze_lifted(116, 16, 219, 16384, 8) == 116 + 23 &&
-              haze_lifted(464, 64, 876, 16384, 10) == 464 + 93,
+    CHECK(haze_lifted(116, 16, 219, 8192, 8) == 116 + 23 &&
+              haze_lifted(464, 64, 876, 8192, 10) == 464 + 93,
           "a lift of 1/2 does not add half of 100 * 119 / 256 codes");
     for (int size = 1; size < 5000; size += 61)
         for (int at = 0; at < size; at++) {
@@ -170,7 +170,7 @@ VARIANT_TEST(clearing_kernels)
                              .depth = p.depth,
                              .shift = p.shift,
                              .black = p.black,
-                             .range = p.white - p.black,
+                             .range = 1 + check_below(&random, p.white - p.black),
                              .light = check_below(&random, 1 << p.depth),
                              .lift = check_below(&random, HAZE_LIFT_MOST + 1)};
         row.width = row.at + width + check_below(&random, 100);

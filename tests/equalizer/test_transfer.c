@@ -120,6 +120,58 @@ TEST(curves_move_back)
     }
 }
 
+/* Haze is cleared in codes as on the axis of light, at the cells' means, and white stays. */
+TEST(clearing_moves_back)
+{
+    static const HazeClear clear = {.light = 180 << 2, .lift = 2000};
+    uint32_t nodes[CURVE_CELLS];
+    for (uint32_t i = 0; i < CURVE_CELLS; i++)
+        nodes[i] = i << 8;
+    for (int transfer = LUMEQ_TRANSFER_PQ; transfer <= LUMEQ_TRANSFER_HLG; transfer++) {
+        const CurveParams p = params_of((LumeqTransfer)transfer, 10, 0);
+        const double range = p.white - p.black;
+        HazeClear axis = clear, codes;
+        HazeState haze = {.local = 0};
+        for (int i = 0; i < MEASURE_CELLS; i++) {
+            haze.mean[i] = (uint32_t)(60 + i % 100) << 8;
+            axis.gain[i] = (uint16_t)(i * 3);
+        }
+        codes = axis;
+        transfer_clear(&p, &haze, nodes, &codes);
+        const int white = transfer_white(&p);
+        CHECK(fabs(lumeq_nits((LumeqTransfer)transfer, (white - p.black) / range) - 203) < 2,
+              "transfer %d: the code %d is not white", transfer, white);
+        double added[2] = {0};
+        for (int i = 0; i < MEASURE_CELLS; i++) {
+            const int mean = (int)haze.mean[i] >> 6;
+            int from = p.black; /* the code with this mean on the axis */
+            while (transfer_level(&p, (uint32_t)(from - p.black) << 8) >> 8 <
+                   (uint32_t)(mean - p.black))
+                from++;
+            const int to = haze_lined(from, p.black, codes.light, codes.gain[i]);
+            const int wanted = haze_lined(mean, p.black, axis.light, axis.gain[i]);
+            const int got = p.black + (int)(transfer_level(&p, (uint32_t)(to - p.black) << 8) >> 8);
+            CHECK(abs(got - wanted) <= 4, "transfer %d, cell %d: %d becomes %d, not %d", transfer,
+                  i, mean, got, wanted);
+            added[0] += haze_lifted(to, p.black, white - p.black, codes.lift, 10) - to;
+            int lifted = to;
+            while (transfer_level(&p, (uint32_t)(lifted - p.black) << 8) >> 8 <
+                   (uint32_t)(haze_lifted(got, p.black, (int)range, axis.lift, 10) - p.black))
+                lifted++;
+            added[1] += lifted - to;
+        }
+        CHECK(fabs(added[0] / added[1] - 1) < 0.1, "transfer %d: %g codes added, not %g", transfer,
+              added[0], added[1]);
+        CHECK(haze_lifted(white, p.black, white - p.black, codes.lift, 10) == white, "white moves");
+    }
+    const CurveParams sdr = params_of(LUMEQ_TRANSFER_SDR, 10, 0);
+    const HazeState none = {.local = 0};
+    HazeClear same = clear;
+    transfer_clear(&sdr, &none, nodes, &same);
+    CHECK(same.light == clear.light && same.lift == clear.lift && transfer_white(&sdr) == 940,
+          "SDR changes");
+}
+
 /* ---- whole frames ---- */
 
 /* Scenes in 10-bit codes, with a lamp at the left and two columns of white paper beside it. */
@@ -195,7 +247,8 @@ TEST(dark_scenes_keep_highlights)
 
 /* ---- colours ---- */
 
-#define PATCH 16 /* side length of a coloured patch */
+#define PATCH 16 /* side length of a coloured patch, */
+#define DARK 4   /* and of its dark corner */
 
 typedef double Colour[3];
 
@@ -306,7 +359,46 @@ typedef struct Changes {
     double saturation; /* mean ratio of output to input */
 } Changes;
 
-/* Patches in ten hues, at `nits` and above. */
+/* A hazy street below a plain sky, with a lamp of 1,000 nits. */
+TEST(haze_is_cleared)
+{
+    for (int transfer = LUMEQ_TRANSFER_PQ; transfer <= LUMEQ_TRANSFER_HLG; transfer++) {
+        static Planes planes[2];
+        LumeqEqualizer *eq = equalizer_of((LumeqTransfer)transfer, 0);
+        const double lamp = signal_of((LumeqTransfer)transfer, 1000);
+        double mean[2] = {0}, square[2] = {0};
+        for (int y = 0; y < HEIGHT; y++)
+            for (int x = 0; x < WIDTH; x++) {
+                const double place = y < 30 ? 0.85 : 0.52 + 0.08 * ((x / 3 + y / 3) % 4);
+                const double nits = 203 * pow(place, 2.4);
+                const Colour light = {nits, nits, 0.8 * nits};
+                Colour signal = {lamp, lamp, lamp};
+                if (x >= 8)
+                    encode((LumeqTransfer)transfer, light, signal);
+                to_planes(planes[0], x, y, signal, 0);
+            }
+        equalize(planes[0], planes[1], eq, 0, 0);
+        for (int i = 0; i < HEIGHT * (WIDTH - 8); i++)
+            for (int k = 0; k < 2; k++) {
+                const int code = planes[k][0][i / (WIDTH - 8)][8 + i % (WIDTH - 8)];
+                const double nits = lumeq_nits((LumeqTransfer)transfer, (code - 64) / 876.0);
+                const double place = pow(nits / 203, 1 / 2.4);
+                mean[k] += place / (HEIGHT * (WIDTH - 8));
+                square[k] += place * place / (HEIGHT * (WIDTH - 8));
+            }
+        const double wider =
+            sqrt((square[1] - mean[1] * mean[1]) / (square[0] - mean[0] * mean[0]));
+        CHECK(fabs(mean[1] / mean[0] - 1) < 0.05 && wider > 1.2,
+              "transfer %d: a mean of %g becomes %g; contrast: factor %g", transfer, mean[0],
+              mean[1], wider);
+        for (int y = 0; y < HEIGHT; y++)
+            CHECK(planes[1][0][y][0] == planes[0][0][y][0], "the lamp changes");
+        lumeq_destroy(&eq);
+    }
+}
+
+/* Patches in ten hues, at `nits` and above, with a dark corner each: a picture without shadows is
+ * hazy. */
 static Changes change_patches(LumeqTransfer transfer, double nits, double brightness, int full)
 {
     static Planes planes[2];
@@ -315,12 +407,14 @@ static Changes change_patches(LumeqTransfer transfer, double nits, double bright
     const int columns = WIDTH / PATCH, rows = HEIGHT / PATCH, all = columns * rows;
     for (int y = 0; y < HEIGHT; y++)
         for (int x = 0; x < WIDTH; x++) {
-            if (y % PATCH) {
+            if (y % PATCH && y % PATCH != DARK) {
                 for (int i = 0; i < 3; i++)
                     planes[0][i][y][x] = planes[0][i][y - 1][x];
                 continue;
             }
-            const double light = nits * exp2((double)(y / PATCH) / 2 + (double)(x % PATCH) / 32);
+            const double dark = y % PATCH < DARK && x % PATCH < DARK ? 1 / 16.0 : 1;
+            const double light =
+                dark * nits * exp2((double)(y / PATCH) / 2 + (double)(x % PATCH) / 32);
             Colour colour, signal;
             for (int i = 0; i < 3; i++)
                 colour[i] = light * (1 + 0.5 * cos(x / PATCH * 0.628 + i * 2.094));
@@ -360,7 +454,7 @@ TEST(colours_stay)
 {
     static const struct {
         double nits, brightness, saturation;
-    } lights[] = {{0.5, 0, 0.67}, {4, 0, 0.977}, {20, -0.4, 1.417}, {20, 0.3, 0.902}};
+    } lights[] = {{0.5, 0, 0.652}, {4, 0, 0.934}, {20, -0.4, 1.386}, {20, 0.3, 0.887}};
     for (size_t i = 0; i < 2 * sizeof(lights) / sizeof(lights[0]); i++) {
         const double nits = lights[i / 2].nits, brightness = lights[i / 2].brightness;
         for (int transfer = 1; transfer < 3; transfer++) {

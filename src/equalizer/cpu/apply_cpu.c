@@ -6,6 +6,7 @@
 #include "equalizer/cpu/lift_cpu.h"
 #include "equalizer/cpu/tile_rows.h"
 #include "equalizer/platform.h"
+#include "equalizer/rule/transfer.h"
 
 /* Smaller bands cost more overhead than they save. */
 #define MIN_BAND_PIXELS (64 * 1024)
@@ -296,7 +297,7 @@ static void clear_band(void *priv, int band)
         .depth = out->depth,
         .shift = out->shift,
         .black = a->job->curve.black,
-        .range = a->job->curve.white - a->job->curve.black,
+        .range = transfer_white(&a->job->curve) - a->job->curve.black,
         .light = clear->light,
         .lift = clear->lift,
     };

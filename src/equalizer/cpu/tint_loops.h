@@ -175,8 +175,8 @@ static inline int16_t clear_part(int16_t value, int16_t part)
             const int16_t left = most((int16_t)(range - cleared), 0);                              \
             const int16_t product =                                                                \
                 clear_part((int16_t)(cleared << (15 - bits)), (int16_t)(left << (15 - bits)));     \
-            const int16_t more = (int16_t)(clear_part(product, lift) + (1 << (14 - bits)));        \
-            out[i] = (Sample)(code > black ? black + cleared + (more >> (15 - bits)) : code);      \
+            const int16_t more = (int16_t)(clear_part(product, lift) + (1 << (13 - bits)));        \
+            out[i] = (Sample)(code > black ? black + cleared + (more >> (14 - bits)) : code);      \
         }                                                                                          \
     }
 

@@ -80,12 +80,13 @@ extern "C" cudaError_t lumeq_cuda_clear_haze(const LumeqCudaChroma *chroma,
 
 extern "C" cudaError_t lumeq_cuda_clear_cells(const LumeqCudaPlane *out, LumeqRect active,
                                               int width, int height, const CurveParams *params,
-                                              const HazeClear *clear, cudaStream_t stream)
+                                              int white, const HazeClear *clear,
+                                              cudaStream_t stream)
 {
     const Launch how = {dim3((unsigned)(out->width + THREADS - 1) / THREADS,
                              (unsigned)(out->height < MOST_ROWS ? out->height : MOST_ROWS)),
                         THREADS, 0, 0, stream};
     return launch(how, params->depth > 8 ? clear_cells<uint16_t> : clear_cells<uint8_t>, *out,
                   active.x, active.y, width, height, params->depth, params->shift, params->black,
-                  params->white, *clear);
+                  white, *clear);
 }

@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "equalizer/cuda/pictures.h"
+#include "equalizer/rule/transfer.h"
 
 /* Planes that are a multiple of this (bytes) apart are aligned alike for all kernels. */
 #define BATCH_ALIGNMENT 16
@@ -87,7 +88,7 @@ cudaError_t lumeq_cuda_clear_frame(const LumeqApplyJob *job, cudaStream_t stream
     cudaError_t error = cudaSuccess;
     if (table->clear.light)
         error = lumeq_cuda_clear_cells(&luma, active, job->in.width, job->in.height, &job->curve,
-                                       &table->clear, stream);
+                                       transfer_white(&job->curve), &table->clear, stream);
     if (error || job->write == 1 || (!table->clear.light && !haze_is_cleared(table->tint)))
         return error;
     LumeqCudaChroma chroma = chroma_of(&own);

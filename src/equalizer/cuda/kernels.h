@@ -164,10 +164,11 @@ cudaError_t lumeq_cuda_lift_chroma(const LumeqCudaDevice *device, const LumeqCud
 cudaError_t lumeq_cuda_clear_haze(const LumeqCudaChroma *chroma, const CurveParams *params,
                                   HazeTint tint, cudaStream_t stream);
 
-/* Removes haze from luma. `out`: the part `active` of a frame of `width` x `height`. */
+/* Removes haze from luma. `out`: the part `active` of a frame of `width` x `height`. `white`: the
+ * code where the lift ends. */
 cudaError_t lumeq_cuda_clear_cells(const LumeqCudaPlane *out, LumeqRect active, int width,
-                                   int height, const CurveParams *params, const HazeClear *clear,
-                                   cudaStream_t stream);
+                                   int height, const CurveParams *params, int white,
+                                   const HazeClear *clear, cudaStream_t stream);
 
 /* Copies a component with `width` samples of 1 or 2 bytes per row: sample >> down << up. */
 cudaError_t lumeq_cuda_convert(const LumeqCudaSamples *to, const LumeqCudaSamples *from, int width,

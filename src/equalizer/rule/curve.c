@@ -207,25 +207,34 @@ void curve_move_haze(HazeState *from, const HazeState *to, uint32_t part)
     }
 }
 
+/* Moves a code of 8 bits, Q8, to the axis of light. Codes below black become black. */
+static uint32_t on_axis(const CurveParams *p, uint32_t code)
+{
+    const int down = p->depth - 8;
+    const uint32_t black = (uint32_t)(p->black >> down) << 8;
+    return black + (transfer_level(p, code > black ? (code - black) << down : 0) >> down);
+}
+
 void curve_haze(const CurveParams *p, const HazeCell *cells, int width, int height,
                 const LumeqRect *active, HazeState *state)
 {
     const int black = p->black >> (p->depth - 8);
-    const uint32_t hazy = rise(haze_of(cells, width, height, &p->meter, black, active),
-                               CURVE_HAZE_FROM, CURVE_HAZE_TO);
     const int always = p->clear == CURVE_CLEAR_ALWAYS;
-    const uint32_t share = always ? CURVE_ONE : hazy;
-    const uint32_t least = (uint32_t)black << 8;
-    int coloured = 0; /* gray pictures, such as thermal video, are not cleared locally */
+    HazeCell lit[MEASURE_CELLS]; /* on the axis of light */
+    int coloured = 0;            /* gray pictures, such as thermal video, are not cleared locally */
     memset(state, 0, sizeof(*state));
     for (int i = 0; i < MEASURE_CELLS; i++) {
-        state->low[i] = (uint32_t)cells[i].low << 8;
-        const uint32_t mean = (uint32_t)cells[i].mean << 8 | cells[i].part;
-        const uint32_t above = mean > least ? (mean - least) << (p->depth - 8) : 0;
-        state->mean[i] = least + (transfer_level(p, above) >> (p->depth - 8));
-        state->veil[i] = haze_veil(&cells[i]);
-        coloured |= cells[i].chroma[0] != HAZE_GRAY || cells[i].chroma[1] != HAZE_GRAY;
+        const HazeCell *cell = &cells[i];
+        state->low[i] = on_axis(p, (uint32_t)cell->low << 8);
+        state->mean[i] = on_axis(p, (uint32_t)cell->mean << 8 | cell->part);
+        state->veil[i] = on_axis(p, haze_veil(cell));
+        lit[i].low = (uint8_t)(state->low[i] >> 8);
+        lit[i].high = (uint8_t)(on_axis(p, (uint32_t)cell->high << 8) >> 8);
+        coloured |= cell->chroma[0] != HAZE_GRAY || cell->chroma[1] != HAZE_GRAY;
     }
+    const uint32_t hazy =
+        rise(haze_of(lit, width, height, &p->meter, black, active), CURVE_HAZE_FROM, CURVE_HAZE_TO);
+    const uint32_t share = always ? CURVE_ONE : hazy;
     if (!p->clear || !share)
         return;
     const HazeTint all = haze_tint(cells, width, height, &p->meter, black, active);
@@ -247,6 +256,8 @@ uint32_t curve_clear_haze(const CurveParams *p, const uint32_t *curve, CurveResu
     result->clear = haze_clear(&result->cleared, share, nodes, black, white, p->depth);
     const uint32_t slope =
         haze_slope(&result->cleared, &result->clear, nodes, black, white, p->depth);
+    if (result->clear.light)
+        transfer_clear(p, &result->cleared, nodes, &result->clear);
     return slope > CURVE_ONE ? CURVE_ONE - (uint32_t)(((uint64_t)CURVE_ONE << 16) / slope) : 0;
 }
 

@@ -138,7 +138,7 @@ HazeTint haze_tint(const HazeCell *cells, int width, int height, const LumeqRect
 #define CLEAR_DETAIL (16 << 8) /* Q8: cells whose tones span at least this are cleared fully */
 #define CLEAR_LIGHTER 18       /* number of cells that reach the haze's light */
 #define CLEAR_MEAN 123         /* mean of the cells afterwards, in 128ths of the mean before */
-#define CLEAR_LIFT 26624       /* the steepest lift, Q15 of the range */
+#define CLEAR_LIFT 13312       /* the steepest lift, Q14 of the range */
 
 #define CHANGE_PART 16 /* haze_slope() is for changes of 1/16 of the light */
 
@@ -227,23 +227,27 @@ static void find_gains(const Tones *tones, uint32_t light, uint32_t *gain)
     }
 }
 
+int32_t haze_lift(int64_t wanted, int64_t room, int32_t range)
+{
+    const int64_t lift = wanted > 0 ? (wanted << 14) / (room > 0 ? room : 1) : 0;
+    return (int32_t)((lift < CLEAR_LIFT ? lift : CLEAR_LIFT) * (256 << 8) / range);
+}
+
 /* The lift that restores the light that clearing takes from cells. `range`: black to white, Q8. */
 static int32_t lift_back(const Tones *tones, const HazeClear *clear, uint32_t light, uint32_t range)
 {
-    uint64_t before = 0, after = 0, steepest = 0;
+    int64_t before = 0, after = 0, room = 0;
     for (int i = 0; i < MEASURE_CELLS; i++) {
         const Tones *t = &tones[i];
         const int32_t halves[2] = {(int32_t)(t->mean - t->spread), (int32_t)(t->mean + t->spread)};
         before += 2 * t->mean;
         for (int k = 0; k < 2; k++) {
             const int64_t code = haze_lined(halves[k], 0, (int32_t)light, clear->gain[i]);
-            after += (uint64_t)code;
-            steepest += code < range ? (uint64_t)(code * (range - code) / range) : 0;
+            after += code;
+            room += code < range ? code * (range - code) / range : 0;
         }
     }
-    const uint64_t wanted = before * CLEAR_MEAN / 128;
-    const uint64_t lift = wanted > after ? ((wanted - after) << 15) / (steepest | !steepest) : 0;
-    return (int32_t)((lift < CLEAR_LIFT ? lift : CLEAR_LIFT) * (256 << 8) / range);
+    return haze_lift(before * CLEAR_MEAN / 128 - after, room, (int32_t)range);
 }
 
 HazeClear haze_clear(const HazeState *haze, uint32_t share, const uint32_t nodes[256], int black,

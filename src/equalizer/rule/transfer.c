@@ -232,6 +232,49 @@ uint32_t transfer_level(const CurveParams *p, uint32_t level)
     return (uint32_t)(read_at(axis_of(p)->light, place) * range_of(p) >> (ONE_BITS - 8));
 }
 
+int transfer_white(const CurveParams *p)
+{
+    if (p->transfer == LUMEQ_TRANSFER_SDR)
+        return p->white;
+    return p->black + (int)(axis_of(p)->white * range_of(p) >> ONE_BITS);
+}
+
+/* The level of a code, of a level on the axis. Levels are above black, in 256ths of 8-bit codes. */
+static int32_t code_level(const CurveParams *p, int64_t level)
+{
+    const int64_t range = range_of(p) >> (p->depth - 8);
+    const int64_t place = (level << (ONE_BITS - 8)) / range;
+    return (int32_t)(read_at(axis_of(p)->code, place < ONE ? place : ONE) * range >>
+                     (ONE_BITS - 8));
+}
+
+void transfer_clear(const CurveParams *p, const HazeState *haze, const uint32_t nodes[CURVE_CELLS],
+                    HazeClear *clear)
+{
+    if (p->transfer == LUMEQ_TRANSFER_SDR)
+        return;
+    const int down = p->depth - 8, black = p->black >> down;
+    const int32_t range = (p->white >> down) - black, legal = range << 8;
+    const int32_t light = (clear->light << 8 >> down) - (black << 8), top = code_level(p, light);
+    const int32_t white = code_level(p, legal);
+    int64_t lifted = 0, room = 0;
+    for (int i = 0; i < MEASURE_CELLS; i++) {
+        const int bin = (int)(haze->mean[i] >> 8);
+        const int32_t mean = (int32_t)nodes[bin] - (black << 8);
+        if (mean <= 0)
+            continue;
+        const int32_t cleared = haze_lined(mean, 0, light, clear->gain[i]);
+        const int32_t from = code_level(p, mean), to = code_level(p, cleared);
+        const int64_t gain = top > from ? ((int64_t)(from - to) << 10) / (top - from) : 0;
+        clear->gain[i] = (uint16_t)(gain < HAZE_GAIN_MOST ? gain : HAZE_GAIN_MOST);
+        const int32_t more = haze_lifted(cleared, 0, legal, clear->lift, 16);
+        lifted += code_level(p, more) - to;
+        room += (int64_t)to * (white - to) / white;
+    }
+    clear->lift = haze_lift(lifted, room, white);
+    clear->light = (int32_t)((uint32_t)(top + (black << 8)) << down >> 8);
+}
+
 uint32_t transfer_noise(const CurveParams *p, const uint32_t counts[CURVE_CELLS], uint32_t noise)
 {
     if (p->transfer == LUMEQ_TRANSFER_SDR)

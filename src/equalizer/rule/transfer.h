@@ -42,6 +42,14 @@ const uint32_t *transfer_curve(const CurveParams *p, const TransferMap *map, con
 /* Moves a mean to the axis of light. The mean is above black, in 256ths of a code. */
 uint32_t transfer_level(const CurveParams *p, uint32_t level);
 
+/* The code of white: of 203 nits in HDR. */
+int transfer_white(const CurveParams *p);
+
+/* Changes how haze is cleared on the axis of light to how it is cleared in codes. `nodes`: the
+ * curve's output for each code of 8 bits, on the axis, Q8. Does nothing for SDR. */
+void transfer_clear(const CurveParams *p, const HazeState *haze, const uint32_t nodes[CURVE_CELLS],
+                    HazeClear *clear);
+
 /* Moves noise, measured in the darker half of a picture, to the axis of light. `counts`: the
  * picture's histogram on the axis, by 8-bit code from black on. */
 uint32_t transfer_noise(const CurveParams *p, const uint32_t counts[CURVE_CELLS], uint32_t noise);
