@@ -28,6 +28,17 @@ static CurveParams params_of(LumeqTransfer transfer, int depth, int full)
     return p;
 }
 
+/* The share of the signal. */
+static double signal_of(LumeqTransfer transfer, double nits)
+{
+    double low = 0, high = 1;
+    for (int i = 0; i < 24; i++) {
+        const double middle = (low + high) / 2;
+        *(lumeq_nits(transfer, middle) < nits ? &low : &high) = middle;
+    }
+    return low;
+}
+
 /* Percent of the signal for light in nits, from BT.2408-7, table 1 and annex 5. */
 static const struct {
     LumeqTransfer transfer;
@@ -120,6 +131,47 @@ TEST(curves_move_back)
     }
 }
 
+/* A cell's colour moves to the axis as its components do, and a tint moves back. */
+TEST(colours_of_cells)
+{
+    for (int transfer = LUMEQ_TRANSFER_PQ; transfer <= LUMEQ_TRANSFER_HLG; transfer++) {
+        const CurveParams p = params_of((LumeqTransfer)transfer, 10, 0);
+        const double nits[] = {130, 100, 80}, weights[] = {0.2627, 0.678, 0.0593};
+        double place[3], luma = 0, signal[3], code = 0;
+        for (int i = 0; i < 3; i++) {
+            place[i] = 219 * pow(nits[i] / 203, 1 / 2.4);
+            luma += weights[i] * place[i];
+            signal[i] = 219 * signal_of((LumeqTransfer)transfer, nits[i]);
+            code += weights[i] * signal[i];
+        }
+        const uint8_t gray = (uint8_t)lrint(16 + code);
+        const double b = (signal[2] - code) / 1.8814, r = (signal[0] - code) / 1.4746;
+        const HazeCell cell = transfer_cell(
+            &p, (HazeCell){.low = gray,
+                           .high = gray,
+                           .mean = gray,
+                           .chroma = {(uint8_t)lrint(128 + b), (uint8_t)lrint(128 + r)}});
+        CHECK(fabs(cell.low - 16 - luma) < 2 && fabs(cell.high - 16 - luma) < 2 &&
+                  fabs(cell.mean + cell.part / 256.0 - 16 - luma) < 2,
+              "transfer %d: light of %d, %d, %d, not %g", transfer, cell.low, cell.high, cell.mean,
+              luma);
+        const double from[] = {(place[2] - luma) / 1.8814, (place[0] - luma) / 1.4746};
+        const double wanted[] = {b, r};
+        HazeTint tint = {.lost = 0};
+        for (int k = 0; k < 2; k++) {
+            CHECK(fabs(cell.chroma[k] - 128 - from[k]) < 3, "transfer %d: chroma %d, not %g",
+                  transfer, cell.chroma[k] - 128, from[k]);
+            tint.of[k] = (int32_t)lrint(from[k] / luma * 65536);
+        }
+        tint = transfer_tint(&p, tint);
+        for (int k = 0; k < 2; k++) {
+            const double got = tint.of[k] * code / 65536 + tint.base[k] / 128.0;
+            CHECK(fabs(got - wanted[k]) < 0.7, "transfer %d: a tint of %g, not %g", transfer, got,
+                  wanted[k]);
+        }
+    }
+}
+
 /* Haze is cleared in codes as on the axis of light, at the cells' means, and white stays. */
 TEST(clearing_moves_back)
 {
@@ -183,9 +235,9 @@ static const struct Scene {
     LumeqRange range;
 } scenes[] = {
     {LUMEQ_TRANSFER_PQ, 196, 573, 723, 346, 384, 2, 0}, /* dark: 1 nit; lamp: 1,000 nits */
-    {LUMEQ_TRANSFER_HLG, 151, 721, 922, 320, 363, 2, 0},
-    {LUMEQ_TRANSFER_HLG, 151, 721, 1000, 320, 363, 2, 0}, /* a lamp above white */
-    {LUMEQ_TRANSFER_HLG, 102, 767, 1023, 299, 347, 2, LUMEQ_RANGE_FULL},
+    {LUMEQ_TRANSFER_HLG, 151, 721, 922, 320, 370, 2, 0},
+    {LUMEQ_TRANSFER_HLG, 151, 721, 1000, 320, 370, 2, 0}, /* a lamp above white */
+    {LUMEQ_TRANSFER_HLG, 102, 767, 1023, 299, 354, 2, LUMEQ_RANGE_FULL},
     {LUMEQ_TRANSFER_PQ, 196, 573, 723, 336, 384, 36, 0}, /* a lamp as wide as a window */
 };
 
@@ -251,16 +303,6 @@ TEST(dark_scenes_keep_highlights)
 #define DARK 4   /* and of its dark corner */
 
 typedef double Colour[3];
-
-static double signal_of(LumeqTransfer transfer, double nits)
-{
-    double low = 0, high = 1;
-    for (int i = 0; i < 24; i++) {
-        const double middle = (low + high) / 2;
-        *(lumeq_nits(transfer, middle) < nits ? &low : &high) = middle;
-    }
-    return low;
-}
 
 static double luma_of(const Colour c)
 {

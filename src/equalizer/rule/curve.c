@@ -207,14 +207,6 @@ void curve_move_haze(HazeState *from, const HazeState *to, uint32_t part)
     }
 }
 
-/* Moves a code of 8 bits, Q8, to the axis of light. Codes below black become black. */
-static uint32_t on_axis(const CurveParams *p, uint32_t code)
-{
-    const int down = p->depth - 8;
-    const uint32_t black = (uint32_t)(p->black >> down) << 8;
-    return black + (transfer_level(p, code > black ? (code - black) << down : 0) >> down);
-}
-
 void curve_haze(const CurveParams *p, const HazeCell *cells, int width, int height,
                 const LumeqRect *active, HazeState *state)
 {
@@ -224,21 +216,20 @@ void curve_haze(const CurveParams *p, const HazeCell *cells, int width, int heig
     int coloured = 0;            /* gray pictures, such as thermal video, are not cleared locally */
     memset(state, 0, sizeof(*state));
     for (int i = 0; i < MEASURE_CELLS; i++) {
-        const HazeCell *cell = &cells[i];
-        state->low[i] = on_axis(p, (uint32_t)cell->low << 8);
-        state->mean[i] = on_axis(p, (uint32_t)cell->mean << 8 | cell->part);
-        state->veil[i] = on_axis(p, haze_veil(cell));
-        lit[i].low = (uint8_t)(state->low[i] >> 8);
-        lit[i].high = (uint8_t)(on_axis(p, (uint32_t)cell->high << 8) >> 8);
-        coloured |= cell->chroma[0] != HAZE_GRAY || cell->chroma[1] != HAZE_GRAY;
+        lit[i] = transfer_cell(p, cells[i]);
+        const uint32_t mean = (uint32_t)lit[i].mean << 8 | lit[i].part;
+        state->low[i] = (uint32_t)lit[i].low << 8;
+        state->mean[i] = most_of(mean, (uint32_t)black << 8);
+        state->veil[i] = haze_veil(&lit[i]);
+        coloured |= cells[i].chroma[0] != HAZE_GRAY || cells[i].chroma[1] != HAZE_GRAY;
     }
     const uint32_t hazy =
         rise(haze_of(lit, width, height, &p->meter, black, active), CURVE_HAZE_FROM, CURVE_HAZE_TO);
     const uint32_t share = always ? CURVE_ONE : hazy;
     if (!p->clear || !share)
         return;
-    const HazeTint all = haze_tint(cells, width, height, &p->meter, black, active);
-    state->tint = weak_tint(all, curve_lerp(0, CURVE_UNTINT, share));
+    const HazeTint all = haze_tint(lit, width, height, &p->meter, black, active);
+    state->tint = transfer_tint(p, weak_tint(all, curve_lerp(0, CURVE_UNTINT, share)));
     state->tint.lost = (int32_t)curve_lerp(0, CURVE_LOST, hazy);
     if (!p->meter.width && !p->limit && (coloured || always))
         state->local = share;

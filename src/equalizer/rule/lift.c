@@ -140,10 +140,10 @@ static uint32_t scale_counts(Picture *v, const uint32_t *counts)
                                    : CURVE_ONE << 8;
 }
 
-/* The code at which `share` thousandths of the counts are reached. */
-static uint32_t percentile(const Picture *v, uint32_t share)
+/* The code at which `share` thousandths of `total` counts are reached. */
+static uint32_t percentile(const Picture *v, uint32_t total, uint32_t share)
 {
-    const uint32_t least = (uint32_t)(((uint64_t)v->total * share + 999) / 1000);
+    const uint32_t least = (uint32_t)(((uint64_t)total * share + 999) / 1000);
     uint32_t below = 0;
     for (int i = 0; i <= v->last; i++)
         below += v->sums[i] < least;
@@ -181,12 +181,13 @@ static void find_statistics(Picture *v, int hdr)
         all += count;
     }
     v->mean = most_of(LIFT_PERCENT(1) * 2 / 5, (uint32_t)(light / (all ? all : 1)));
-    v->floor = percentile(v, 10);
-    v->p10 = percentile(v, 100);
-    v->middle = percentile(v, 500);
-    v->p90 = percentile(v, 900);
-    v->p99 = percentile(v, 990);
-    v->p995 = percentile(v, 995);
+    v->floor = percentile(v, v->total, 10);
+    v->p10 = percentile(v, v->total, 100);
+    v->middle = percentile(v, v->total, 500);
+    v->p90 = percentile(v, v->total, 900);
+    /* HDR: without the highlights that are white on the axis. */
+    v->p99 = percentile(v, v->total - (hdr ? v->count[v->last] : 0), 990);
+    v->p995 = percentile(v, v->total, 995);
 }
 
 /* Width of the histogram without its noise, 64ths of a code. 99 % of the noise lies within 2.5
@@ -221,7 +222,7 @@ static uint32_t voids_of(const Picture *v, uint32_t noise, uint32_t hidden)
     return (uint32_t)(((uint64_t)(hidden + share) << 16) / (CURVE_ONE + hidden));
 }
 
-static LiftChoice choose(Picture *v, int hdr)
+static LiftChoice choose(Picture *v)
 {
     const uint32_t light = ramp((int32_t)v->darker, LIFT_DARK_FROM, LIFT_DARK_TO);
     const uint32_t bright = most_of(ramp((int32_t)v->at[v->p90], LIFT_DIM_FROM, LIFT_DIM_TO),
@@ -236,7 +237,7 @@ static LiftChoice choose(Picture *v, int hdr)
     const uint32_t share = times(c.dark, v->quality);
     uint32_t most = least_of(LIFT_MOST, v->slope > CURVE_ONE ? v->slope - CURVE_ONE : 0);
     most = least_of(most, lift_reach(v->mean, v->aim));
-    const uint32_t kept = hdr ? LIFT_MOST : lift_reach(v->at[most_of(v->p99, 1)], LIFT_LIGHT);
+    const uint32_t kept = lift_reach(v->at[most_of(v->p99, 1)], LIFT_LIGHT);
     v->kept = times(share, least_of(most, kept));
     c.lift = times(share, kept < LIFT_MOST ? least_of(most, kept + LIFT_DARK_MORE) : most);
     return c;
@@ -420,7 +421,7 @@ LiftChoice lift_decide(const uint32_t counts[CURVE_CELLS], LiftWanted wanted,
         v.at[i] = (uint32_t)((uint64_t)(i << 16) * inverse >> 32);
     find_statistics(&v, wanted.hdr);
     v.voids = voids_of(&v, wanted.noise, hidden);
-    c = choose(&v, wanted.hdr);
+    c = choose(&v);
     raise_places(&v, c.lift, light);
     const uint32_t mean = weighted(&v, v.place);
     const uint32_t apart = v.place[v.p90] - v.place[v.p10];

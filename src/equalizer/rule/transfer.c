@@ -239,13 +239,81 @@ int transfer_white(const CurveParams *p)
     return p->black + (int)(axis_of(p)->white * range_of(p) >> ONE_BITS);
 }
 
-/* The level of a code, of a level on the axis. Levels are above black, in 256ths of 8-bit codes. */
-static int32_t code_level(const CurveParams *p, int64_t level)
+/* ---- haze ---- */
+
+/* A level is above black, in 256ths of 8-bit codes. */
+typedef int32_t LevelMove(const CurveParams *p, int32_t level);
+
+static int32_t axis_level(const CurveParams *p, int32_t level)
+{
+    const int down = p->depth - 8;
+    return (int32_t)(transfer_level(p, level > 0 ? (uint32_t)level << down : 0) >> down);
+}
+
+static int32_t code_level(const CurveParams *p, int32_t level)
 {
     const int64_t range = range_of(p) >> (p->depth - 8);
-    const int64_t place = (level << (ONE_BITS - 8)) / range;
+    const int64_t place = level > 0 ? ((int64_t)level << (ONE_BITS - 8)) / range : 0;
     return (int32_t)(read_at(axis_of(p)->code, place < ONE ? place : ONE) * range >>
                      (ONE_BITS - 8));
+}
+
+/* BT.2020's luma, and Cb and Cr from gray: levels. */
+typedef struct Colour {
+    int32_t luma, cb, cr;
+} Colour;
+
+/* Moves the components of R'G'B' to the axis or back. Factors are Q16. */
+static Colour move_colour(const CurveParams *p, Colour c, LevelMove *move)
+{
+    const int64_t cb = c.cb, cr = c.cr;
+    const int64_t red = move(p, c.luma + (int32_t)(96640 * cr >> 16));
+    const int64_t green = move(p, c.luma - (int32_t)((10784 * cb + 37444 * cr) >> 16));
+    const int64_t blue = move(p, c.luma + (int32_t)(123299 * cb >> 16));
+    const int64_t luma = (17216 * red + 44433 * green + 3887 * blue) >> 16;
+    return (Colour){(int32_t)luma, (int32_t)(34834 * (blue - luma) >> 16),
+                    (int32_t)(44443 * (red - luma) >> 16)};
+}
+
+HazeCell transfer_cell(const CurveParams *p, HazeCell cell)
+{
+    if (p->transfer == LUMEQ_TRANSFER_SDR)
+        return cell;
+    const int black = p->black >> (p->depth - 8);
+    const Colour codes = {128 * (cell.low + cell.high - 2 * black),
+                          256 * (cell.chroma[0] - HAZE_GRAY), 256 * (cell.chroma[1] - HAZE_GRAY)};
+    const Colour c = move_colour(p, codes, axis_level);
+    const int32_t mean =
+        256 * black + axis_level(p, 256 * (cell.mean - black) + (int32_t)cell.part);
+    return (HazeCell){
+        .low = (uint8_t)(black + axis_level(p, 256 * (cell.low - black)) / 256),
+        .high = (uint8_t)(black + axis_level(p, 256 * (cell.high - black)) / 256),
+        .mean = (uint8_t)(mean / 256),
+        .part = (uint8_t)mean,
+        .chroma = {(uint8_t)(HAZE_GRAY + (c.cb + 128) / 256),
+                   (uint8_t)(HAZE_GRAY + (c.cr + 128) / 256)},
+    };
+}
+
+HazeTint transfer_tint(const CurveParams *p, HazeTint tint)
+{
+    if (p->transfer == LUMEQ_TRANSFER_SDR)
+        return tint;
+    const int32_t range = (int32_t)range_of(p) >> (p->depth - 8) << 8;
+    Colour ends[2];
+    for (int i = 0; i < 2; i++) {
+        const int32_t luma = range * (1 + 2 * i) / 4;
+        const Colour on_axis = {luma,
+                                (int32_t)((int64_t)luma * tint.of[0] >> 16) + 2 * tint.base[0],
+                                (int32_t)((int64_t)luma * tint.of[1] >> 16) + 2 * tint.base[1]};
+        ends[i] = move_colour(p, on_axis, code_level);
+    }
+    const int32_t chroma[2][2] = {{ends[0].cb, ends[1].cb}, {ends[0].cr, ends[1].cr}};
+    for (int k = 0; k < 2; k++) {
+        tint.of[k] = (chroma[k][1] - chroma[k][0]) * 256 / ((ends[1].luma - ends[0].luma) / 256);
+        tint.base[k] = (chroma[k][0] - (int32_t)((int64_t)tint.of[k] * ends[0].luma >> 16)) / 2;
+    }
+    return tint;
 }
 
 void transfer_clear(const CurveParams *p, const HazeState *haze, const uint32_t nodes[CURVE_CELLS],

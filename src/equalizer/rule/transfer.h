@@ -45,6 +45,12 @@ uint32_t transfer_level(const CurveParams *p, uint32_t level);
 /* The code of white: of 203 nits in HDR. */
 int transfer_white(const CurveParams *p);
 
+/* Moves the tones and the colour of a cell to the axis of light. */
+HazeCell transfer_cell(const CurveParams *p, HazeCell cell);
+
+/* Changes a tint on the axis of light to a tint in codes. */
+HazeTint transfer_tint(const CurveParams *p, HazeTint tint);
+
 /* Changes how haze is cleared on the axis of light to how it is cleared in codes. `nodes`: the
  * curve's output for each code of 8 bits, on the axis, Q8. Does nothing for SDR. */
 void transfer_clear(const CurveParams *p, const HazeState *haze, const uint32_t nodes[CURVE_CELLS],
