@@ -573,6 +573,24 @@ TEST(flash)
     check_close(run, expected, run->frames, 6);
 }
 
+static int dark_flash(int frame, int x, int y)
+{
+    const int code = 20 + (x / 8 + y / 6) % 5 * 3;
+    return frame == 40 ? 90 + 4 * code : code;
+}
+
+/* The end of a flash in a dark scene is no fade to black. */
+TEST(flash_in_the_dark)
+{
+    const LumeqParams params = usual();
+    const Film f = film(dark_flash, 120);
+    FREED_BY(free_run) Run *run = run_film(&f, &params, LOOKAHEAD);
+    for (int i = 41; i < run->frames; i++)
+        CHECK(fabs(on_curve(&run->stats[i], 30) - on_curve(&run->stats[0], 30)) < 1,
+              "frame %d: 30 becomes %g, was %g", i, on_curve(&run->stats[i], 30),
+              on_curve(&run->stats[0], 30));
+}
+
 /* Without smoothing, a flash gets a curve of its own. */
 TEST(flash_alone)
 {

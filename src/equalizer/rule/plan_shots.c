@@ -300,7 +300,7 @@ static void find_fade_out(LumeqPlan *plan, size_t i)
     if (!i || f->hard || f->cut || is_black(f))
         return;
     const PlanFrame *plateau = plan_frame(plan, i - 1);
-    if (plateau->fade || f->light >= plateau->light - plateau->light / 256)
+    if (plateau->fade || plateau->flash || f->light >= plateau->light - plateau->light / 256)
         return;
     const size_t darkest = fall_from(plan, i, plateau);
     if (darkest == SIZE_MAX || darkest < i + FADE_LEAST)
