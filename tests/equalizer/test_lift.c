@@ -318,17 +318,20 @@ TEST(light_is_soon_still)
 /* A fade from black and back: the light is monotone and does not overshoot. */
 TEST(fades)
 {
-    static const double scenes[][2] = {{18, 40}, {40, 120}, {22, 200}};
+    /* darkest code, width, noise */
+    static const double scenes[][3] = {{18, 40, 0}, {40, 120, 0}, {22, 200, 0}, {30, 60, 2}};
     CheckRandom random = check_random(1);
-    for (int scene = 0; scene < 3; scene++) {
+    for (int scene = 0; scene < 4; scene++) {
         Video *v = video_open(&usual);
+        const int noise = (int)scenes[scene][2];
         double before = 0, most = 0;
         for (int frame = 0; frame < 10; frame++) {
             memset(v->in, 16, sizeof(v->in));
             video_frame(v);
         }
         for (int frame = 0; frame < 150; frame++) {
-            paint(v, scenes[scene][0], scenes[scene][1], frame < 50 ? frame / 50.0 : 1, 0, &random);
+            paint(v, scenes[scene][0], scenes[scene][1], frame < 50 ? frame / 50.0 : 1, noise,
+                  &random);
             video_frame(v);
             CHECK(v->stats.mean_out >= before - 0.5, "scene %d, frame %d: %.2f after %.2f", scene,
                   frame, v->stats.mean_out, before);
@@ -337,7 +340,7 @@ TEST(fades)
         }
         CHECK(most <= before + 2.5, "scene %d: up to %.2f, then %.2f", scene, most, before);
         for (int frame = 0; frame <= 50; frame++) {
-            paint(v, scenes[scene][0], scenes[scene][1], 1 - frame / 50.0, 0, &random);
+            paint(v, scenes[scene][0], scenes[scene][1], 1 - frame / 50.0, noise, &random);
             video_frame(v);
             CHECK(v->stats.mean_out <= before + 0.5, "scene %d, %d frames down: %.2f after %.2f",
                   scene, frame, v->stats.mean_out, before);

@@ -617,7 +617,7 @@ static void video(const CurveParams *p, const uint32_t *hist, const CurveResult 
         now->on = 1;
         now->ignored = result->scene_cut || view.flat || black;
         lift_follow_noise(now, old, noise, result->weight, (int)now->ignored, p->first);
-        if (measured && !before->epoch.black)
+        if (measured && !before->epoch.black && result->fades != CURVE_FADES_IN)
             alpha = CURVE_ONE;
     }
     result->lift.on = (uint32_t)p->lift;
