@@ -268,7 +268,7 @@ static void bound_band(void *priv, int band)
         .left_shift = coloured->shift,
         .out_shift = a->out.shift,
         .black = (uint32_t)black << (16 - in->depth),
-        .range = curve_legal(in->depth, black != 0).range,
+        .range = transfer_range(&a->job->curve),
     };
     for (int y = lumeq_band_start(in->height, band, a->bands); y < end; y++) {
         const int chroma_y = y >> in->chroma_y;

@@ -55,8 +55,8 @@ static __device__ __forceinline__ bool is_raised(const CurveTable *table)
 /* Bounds the luma of one chroma pixel. `left`: the larger component without haze; ~0: no haze. */
 template <typename Sample>
 static __device__ __forceinline__ void bound_pixel(const LumeqCudaChroma &c, uint32_t left,
-                                                   int depth, int shift, uint32_t black,
-                                                   uint32_t range, int x, int y)
+                                                   int depth, int shift, uint32_t black, int x,
+                                                   int y)
 {
     const uint32_t own =
         max(*component<Sample>(c.in, c, 0, x, y), *component<Sample>(c.in, c, 1, x, y)) >> shift;
@@ -71,7 +71,7 @@ static __device__ __forceinline__ void bound_pixel(const LumeqCudaChroma &c, uin
         for (int at = x << c.sub_x; at < right; at++) {
             const uint32_t was = (uint32_t)out[at] >> shift;
             const uint32_t code =
-                curve_bounded_code((uint32_t)in[at] >> shift, was, chroma, depth, black, range);
+                curve_bounded_code((uint32_t)in[at] >> shift, was, chroma, depth, black, c.range);
             if (code != was)
                 out[at] = (Sample)(code << shift);
         }
@@ -84,13 +84,11 @@ static __device__ __forceinline__ void bound_plane(const LumeqCudaChroma &c,
                                                    const CurveParams &params)
 {
     const uint32_t black = (uint32_t)params.black << (16 - params.depth);
-    const uint32_t range = curve_legal(params.depth, params.black != 0).range;
     const int depth = sizeof(Sample) == 1 ? 8 : params.depth;
     const int shift = sizeof(Sample) == 1 ? 0 : params.shift;
     const int64_t all = (int64_t)c.width * c.height, step = (int64_t)gridDim.x * THREADS;
     for (int64_t i = (int64_t)blockIdx.x * THREADS + threadIdx.x; i < all; i += step)
-        bound_pixel<Sample>(c, ~0u, depth, shift, black, range, (int)(i % c.width),
-                            (int)(i / c.width));
+        bound_pixel<Sample>(c, ~0u, depth, shift, black, (int)(i % c.width), (int)(i / c.width));
 }
 
 #endif

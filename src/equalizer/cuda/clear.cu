@@ -31,8 +31,8 @@ static __global__ void __launch_bounds__(THREADS)
             most = max(most, cleared);
         }
         if (c.luma_out.data)
-            bound_pixel<Sample>(c, (uint32_t)most, depth, shift, (uint32_t)black << (16 - depth),
-                                curve_legal(depth, black != 0).range, x, y);
+            bound_pixel<Sample>(c, (uint32_t)most, depth, shift, (uint32_t)black << (16 - depth), x,
+                                y);
     }
 }
 

@@ -35,6 +35,7 @@ static LumeqCudaChroma chroma_of(const LumeqApplyJob *job)
         .height = lumeq_height(&job->in, 1),
         .sub_x = job->in.chroma_x,
         .sub_y = job->in.chroma_y,
+        .range = transfer_range(&job->curve),
         .grid = job->clahe ? job->grid : NULL,
         .tables = job->tables,
         .bars = job->bars,

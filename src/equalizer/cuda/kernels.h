@@ -137,6 +137,7 @@ typedef struct LumeqCudaChroma {
     int step;                     /* interleaved samples per pixel: 1 or 2 */
     int width, height;            /* of chroma, in pixels */
     int sub_x, sub_y;             /* see LumeqImage.chroma_x, chroma_y */
+    uint32_t range;               /* as in LumeqBoundRow */
     const TileGrid *grid;         /* in host memory: mode CLAHE; else NULL */
     const TileTables *tables;     /* of the grid */
     const BarsState *bars;        /* their samples are copied; NULL: no bars */

@@ -239,6 +239,13 @@ int transfer_white(const CurveParams *p)
     return p->black + (int)(axis_of(p)->white * range_of(p) >> ONE_BITS);
 }
 
+uint32_t transfer_range(const CurveParams *p)
+{
+    if (p->transfer == LUMEQ_TRANSFER_SDR)
+        return curve_legal(p->depth, p->black != 0).range;
+    return (uint32_t)(transfer_white(p) - p->black) << (16 - p->depth);
+}
+
 /* ---- haze ---- */
 
 /* A level is above black, in 256ths of 8-bit codes. */

@@ -45,6 +45,10 @@ uint32_t transfer_level(const CurveParams *p, uint32_t level);
 /* The code of white: of 203 nits in HDR. */
 int transfer_white(const CurveParams *p);
 
+/* The range of luma in which lifted colours stay: up to 203 nits in HDR. In 256ths of codes of 8
+ * bits. */
+uint32_t transfer_range(const CurveParams *p);
+
 /* Moves the tones and the colour of a cell to the axis of light. */
 HazeCell transfer_cell(const CurveParams *p, HazeCell cell);
 
