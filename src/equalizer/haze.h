@@ -193,4 +193,14 @@ CURVE_INLINE int32_t haze_cleared(int32_t code, int depth, int32_t luma, HazeTin
     return middle + (wide > most ? most : wide < least ? least : wide);
 }
 
+/* HDR: keeps a part of chroma's `code` where luma is close to white, and all of it above. `luma`,
+ * `white`: codes above black. */
+CURVE_INLINE int32_t haze_kept(int32_t code, int32_t cleared, int32_t luma, int32_t white,
+                               int depth)
+{
+    const int32_t width = 1 << (depth - 4), below = white - luma;
+    const int32_t part = below > width ? width : below > 0 ? below : 0;
+    return code + ((cleared - code) * part >> (depth - 4));
+}
+
 #endif

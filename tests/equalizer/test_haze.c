@@ -87,6 +87,9 @@ TEST(cleared_by_hand)
 
 TEST(cells_by_hand)
 {
+    CHECK(haze_kept(500, 540, 300, 509, 10) == 540 && haze_kept(500, 540, 509, 509, 10) == 500 &&
+              haze_kept(500, 540, 900, 509, 10) == 500 && haze_kept(500, 540, 477, 509, 10) == 520,
+          "below white, a tint is not removed; or it is removed at white");
     CHECK(haze_lined(100, 16, 200, 512) == 50, "half of the distance");
     CHECK(haze_lined(100, 16, 90, 512) == 100 && haze_lined(16, 16, 200, 512) == 16 &&
               haze_lined(3, 16, 200, 512) == 3,
@@ -220,6 +223,7 @@ VARIANT_TEST(kernels)
             .in_shift = p.shift,
             .out_shift = out_shift,
             .black = p.black,
+            .white = check_below(&random, 2) * check_below(&random, p.white),
             .tint = {{check_below(&random, 2 * HAZE_TINT_MOST) - HAZE_TINT_MOST,
                       check_below(&random, 2 * HAZE_TINT_MOST) - HAZE_TINT_MOST},
                      {check_below(&random, 2 * HAZE_BASE_MOST) - HAZE_BASE_MOST,
@@ -249,7 +253,10 @@ VARIANT_TEST(kernels)
                 sum += sample >> p.shift;
             }
             const int mean = (sum + area / 2) / area, above = mean > p.black ? mean - p.black : 0;
-            sample = haze_cleared(code, p.depth, above, row.tint, component) << out_shift;
+            sample = haze_cleared(code, p.depth, above, row.tint, component);
+            if (row.white)
+                sample = haze_kept(code, sample, above, row.white, p.depth);
+            sample <<= out_shift;
             memcpy(check_row(&expected, step == 2 ? 0 : component) +
                        (step == 2 ? component * size : 0) + at,
                    &sample, (size_t)size);

@@ -327,6 +327,7 @@ static void tint_band(void *priv, int band)
         .in_shift = in->shift,
         .out_shift = out->shift,
         .black = a->job->curve.black,
+        .white = transfer_tint_end(&a->job->curve),
         .tint = a->job->table->tint,
     };
     for (int y = lumeq_band_start(a->chroma_rows, band, a->bands); y < end; y++) {

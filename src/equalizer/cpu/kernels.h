@@ -77,11 +77,11 @@ typedef struct LumeqTintRow {
     int step, sub_x, sub_y; /* as in LumeqChromaRows */
     int luma_width;
     int depth, in_shift, out_shift;
-    int32_t black;
+    int32_t black, white; /* white: for haze_kept(), or 0 */
     HazeTint tint;
 } LumeqTintRow;
 
-/* Removes haze from `width` pixels with haze_cleared(). */
+/* Removes haze from `width` pixels with haze_cleared() and haze_kept(). */
 typedef void LumeqTintKernel(const LumeqTintRow *row, int width);
 
 /* Limits `width` samples with curve_bounded_code(). */

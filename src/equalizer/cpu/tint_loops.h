@@ -88,6 +88,16 @@ static inline void tint_block16(uint16_t *restrict out, const int32_t *restrict 
         }                                                                                          \
     }                                                                                              \
                                                                                                    \
+    static inline void tint_keep##bits(Sample *restrict out, const Sample *restrict was,           \
+                                       const Sum *restrict luma, const LumeqTintRow *row)          \
+    {                                                                                              \
+        const int depth = bits < 16 ? bits : row->depth, shift = bits < 16 ? 0 : row->out_shift;   \
+        for (int i = 0; i < TINT_BLOCK; i++)                                                       \
+            out[i] =                                                                               \
+                (Sample)(haze_kept(was[i] >> shift, out[i] >> shift, luma[i], row->white, depth)   \
+                         << shift);                                                                \
+    }                                                                                              \
+                                                                                                   \
     static void tint##bits(const LumeqTintRow *row, int width)                                     \
     {                                                                                              \
         const int step = row->step, shifts = row->in_shift | row->out_shift;                       \
@@ -101,15 +111,18 @@ static inline void tint_block16(uint16_t *restrict out, const int32_t *restrict 
             tint_luma##bits(luma, row, x);                                                         \
             for (int k = 0; k < 2; k++) {                                                          \
                 Sample *const out = (Sample *)row->out[k] + x * step;                              \
-                Sample some[TINT_BLOCK];                                                           \
-                if (step == 1 && count == TINT_BLOCK) {                                            \
+                Sample some[TINT_BLOCK], was[TINT_BLOCK];                                          \
+                if (step == 1 && count == TINT_BLOCK && !row->white) {                             \
                     tint_block##bits(out, luma, row->tint, k, row);                                \
                     continue;                                                                      \
                 }                                                                                  \
                 memset(some, 0, sizeof(some));                                                     \
                 for (int i = 0; i < count; i++)                                                    \
                     some[i] = out[i * step];                                                       \
+                memcpy(was, some, sizeof(was));                                                    \
                 tint_block##bits(some, luma, row->tint, k, row);                                   \
+                if (row->white)                                                                    \
+                    tint_keep##bits(some, was, luma, row);                                         \
                 for (int i = 0; i < count; i++)                                                    \
                     out[i * step] = some[i];                                                       \
             }                                                                                      \

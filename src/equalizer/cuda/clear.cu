@@ -12,7 +12,7 @@
 template <typename Sample>
 static __global__ void __launch_bounds__(THREADS)
     clear_haze(const __grid_constant__ LumeqCudaChroma c, int depth, int shift, int black,
-               const HazeTint tint)
+               int white, const HazeTint tint)
 {
     const ChromaCodes codes = {shift, (1u << depth) - 1};
     const int x = (int)(blockIdx.x * THREADS + threadIdx.x), area = c.sub_x + c.sub_y;
@@ -26,7 +26,8 @@ static __global__ void __launch_bounds__(THREADS)
         for (int i = 0; i < 2; i++) {
             Sample *const sample = component<Sample>(c.out, c, i, x, y);
             const int code = (int)(*sample >> shift);
-            const int cleared = haze_cleared(code, depth, luma, tint, i);
+            const int all = haze_cleared(code, depth, luma, tint, i);
+            const int cleared = white ? haze_kept(code, all, luma, white, depth) : all;
             *sample = (Sample)(cleared << shift);
             most = max(most, cleared);
         }
@@ -68,14 +69,14 @@ extern "C" cudaError_t lumeq_cuda_load_clear(void)
 }
 
 extern "C" cudaError_t lumeq_cuda_clear_haze(const LumeqCudaChroma *chroma,
-                                             const CurveParams *params, HazeTint tint,
+                                             const CurveParams *params, int white, HazeTint tint,
                                              cudaStream_t stream)
 {
     const Launch how = {dim3((unsigned)(chroma->width + THREADS - 1) / THREADS,
                              (unsigned)(chroma->height < MOST_ROWS ? chroma->height : MOST_ROWS)),
                         THREADS, 0, 0, stream};
     return launch(how, params->depth > 8 ? clear_haze<uint16_t> : clear_haze<uint8_t>, *chroma,
-                  params->depth, params->shift, params->black, tint);
+                  params->depth, params->shift, params->black, white, tint);
 }
 
 extern "C" cudaError_t lumeq_cuda_clear_cells(const LumeqCudaPlane *out, LumeqRect active,

@@ -95,7 +95,8 @@ cudaError_t lumeq_cuda_clear_frame(const LumeqApplyJob *job, cudaStream_t stream
     LumeqCudaChroma chroma = chroma_of(&own);
     if (!table->clear.light || !job->curve.chroma)
         chroma.luma_out.data = NULL;
-    return lumeq_cuda_clear_haze(&chroma, &job->curve, table->tint, stream);
+    return lumeq_cuda_clear_haze(&chroma, &job->curve, transfer_tint_end(&job->curve), table->tint,
+                                 stream);
 }
 
 cudaError_t lumeq_cuda_measure(const LumeqCudaDevice *device, const LumeqMeasureJob *job,

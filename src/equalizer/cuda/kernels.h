@@ -160,10 +160,11 @@ cudaError_t lumeq_cuda_lift_chroma(const LumeqCudaDevice *device, const LumeqCud
                                    int fields, const CurveTable *table, const CurveParams *params,
                                    const LumeqCudaBatch *batch, cudaStream_t stream);
 
-/* Removes haze from chroma of the active picture that other kernels have written. If luma_out has
+/* Removes haze from chroma of the active picture that other kernels have written. `white`: as in
+ * LumeqTintRow. If luma_out has
  * data, also limits luma (curve_bounded_code()). */
 cudaError_t lumeq_cuda_clear_haze(const LumeqCudaChroma *chroma, const CurveParams *params,
-                                  HazeTint tint, cudaStream_t stream);
+                                  int white, HazeTint tint, cudaStream_t stream);
 
 /* Removes haze from luma. `out`: the part `active` of a frame of `width` x `height`. `white`: the
  * code where the lift ends. */

@@ -239,6 +239,11 @@ int transfer_white(const CurveParams *p)
     return p->black + (int)(axis_of(p)->white * range_of(p) >> ONE_BITS);
 }
 
+int32_t transfer_tint_end(const CurveParams *p)
+{
+    return p->transfer == LUMEQ_TRANSFER_SDR ? 0 : transfer_white(p) - p->black;
+}
+
 uint32_t transfer_range(const CurveParams *p)
 {
     if (p->transfer == LUMEQ_TRANSFER_SDR)

@@ -45,6 +45,9 @@ uint32_t transfer_level(const CurveParams *p, uint32_t level);
 /* The code of white: of 203 nits in HDR. */
 int transfer_white(const CurveParams *p);
 
+/* For haze_kept(): where the removal of a tint ends, in codes above black; 0 for SDR. */
+int32_t transfer_tint_end(const CurveParams *p);
+
 /* The range of luma in which lifted colours stay: up to 203 nits in HDR. In 256ths of codes of 8
  * bits. */
 uint32_t transfer_range(const CurveParams *p);
