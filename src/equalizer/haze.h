@@ -30,16 +30,15 @@
 /* Percentiles and means of a cell, in codes of 8 bits. */
 typedef struct HazeCell {
     uint8_t low, high, mean, part; /* `part`: the fraction of the mean, in 256ths */
-    uint8_t chroma[2];             /* means of Cb and Cr; HAZE_GRAY without chroma */
+    uint16_t chroma[2];            /* means of Cb and Cr, Q8; HAZE_GRAY without chroma */
 } HazeCell;
 
-#define HAZE_GRAY 128
+#define HAZE_GRAY (128 << 8)
 
-/* The mean of a cell from the sum of its codes of `depth` bits. */
-CURVE_INLINE uint8_t haze_mean(uint32_t sum, int depth)
+/* The mean of a cell, Q8, from the sum of its codes of `depth` bits. */
+CURVE_INLINE uint16_t haze_mean(uint32_t sum, int depth)
 {
-    const uint32_t mean = ((sum >> (depth - 8)) + HAZE_SAMPLES / 2) / HAZE_SAMPLES;
-    return (uint8_t)(mean < UINT8_MAX ? mean : UINT8_MAX);
+    return (uint16_t)(sum * (256 / HAZE_SAMPLES) >> (depth - 8));
 }
 
 typedef struct HazeTint {

@@ -7,7 +7,7 @@
 #include "equalizer/platform.h"
 
 #define LETTERS "LQms"
-#define FORMAT 7
+#define FORMAT 8
 
 MeasureShape lumeq_measure_shape(const LumeqParams *params, const LumeqImage *image)
 {
@@ -206,7 +206,11 @@ int lumeq_measure_pack(const LumeqMeasure *measure, void *bytes, size_t *size)
     lumeq_put32s(&w, c->hist, (size_t)s->bins);
     for (int i = 0; i < MEASURE_CELLS; i++)
         lumeq_put64(&w, c->cells[i]);
-    lumeq_put8(&w, (const uint8_t *)c->haze, MEASURE_CELLS * sizeof(*c->haze));
+    for (int i = 0; i < MEASURE_CELLS; i++) {
+        const HazeCell *h = &c->haze[i];
+        lumeq_put8(&w, &h->low, 4);
+        lumeq_put32(&w, h->chroma[0] | (uint32_t)h->chroma[1] << 16);
+    }
     lumeq_put8(&w, c->lit[BARS_COLUMNS], (size_t)s->width);
     lumeq_put8(&w, c->lit[BARS_ROWS], (size_t)s->height);
     lumeq_put32s(&w, c->noise->blocks, NOISE_LEVELS);
@@ -275,7 +279,13 @@ static void take_counts(ByteReader *r, const MeasureShape *s, const LumeqCounts 
     check_sum(r, c->hist, (size_t)s->bins, area);
     for (int i = 0; i < MEASURE_CELLS; i++)
         c->cells[i] = lumeq_take64(r);
-    lumeq_take8(r, (uint8_t *)c->haze, MEASURE_CELLS * sizeof(*c->haze));
+    for (int i = 0; i < MEASURE_CELLS; i++) {
+        HazeCell *h = &c->haze[i];
+        lumeq_take8(r, &h->low, 4);
+        const uint32_t chroma = lumeq_take32(r);
+        h->chroma[0] = (uint16_t)chroma;
+        h->chroma[1] = (uint16_t)(chroma >> 16);
+    }
     lumeq_take8(r, c->lit[BARS_COLUMNS], (size_t)s->width);
     lumeq_take8(r, c->lit[BARS_ROWS], (size_t)s->height);
     take_noise(r, s, c->noise);

@@ -12,7 +12,7 @@
 #include "equalizer/settings.h"
 
 #define LETTERS "LQcv"
-#define FORMAT 11
+#define FORMAT 12
 
 static size_t tables_size(const TileGrid *grid)
 {

@@ -13,12 +13,14 @@ static HazeTint tint_of(const HazeCell *cells)
     return haze_tint(cells, all.width, all.height, &unmetered, 16, &all);
 }
 
+#define CHROMA(code) (uint16_t)((code) << 8)
+
 /* Makes cells 100 codes above black. Cb is `chroma` in the first `count`, `other` in the rest. */
 static void fill(HazeCell *cells, int count, int chroma, int other)
 {
     for (int i = 0; i < CELLS; i++) {
-        const uint8_t c = (uint8_t)(i < count ? chroma : other);
-        cells[i] = (HazeCell){.low = 96, .high = 136, .chroma = {c, (uint8_t)(256 - c)}};
+        const int c = i < count ? chroma : other;
+        cells[i] = (HazeCell){.low = 96, .high = 136, .chroma = {CHROMA(c), CHROMA(256 - c)}};
     }
 }
 
@@ -38,14 +40,14 @@ TEST(tint_by_hand)
           tint_of(cells).of[0]);
     fill(cells, CELLS, 68, 0);
     for (int i = 0; i < CELLS; i++)
-        cells[i].chroma[1] = HAZE_GRAY + 30;
+        cells[i].chroma[1] = CHROMA(158);
     tint = tint_of(cells);
     CHECK(abs(tint.of[0] + HAZE_TINT_MOST) < 200 && abs(tint.of[1] - HAZE_TINT_MOST / 2) < 200,
           "the colour is not limited, or changes its hue: %d, %d", tint.of[0], tint.of[1]);
     for (int i = 0; i < CELLS / 2; i++) /* -10 codes at 50 codes of light, 4 at 150 */
-        cells[i] = (HazeCell){.low = 46, .high = 86, .chroma = {118, HAZE_GRAY}};
+        cells[i] = (HazeCell){.low = 46, .high = 86, .chroma = {CHROMA(118), HAZE_GRAY}};
     for (int i = CELLS / 2; i < CELLS; i++)
-        cells[i] = (HazeCell){.low = 146, .high = 186, .chroma = {132, HAZE_GRAY}};
+        cells[i] = (HazeCell){.low = 146, .high = 186, .chroma = {CHROMA(132), HAZE_GRAY}};
     tint = tint_of(cells);
     const double dark = tint.of[0] * 50 / 65536.0 + tint.base[0] / 128.0;
     const double light = tint.of[0] * 150 / 65536.0 + tint.base[0] / 128.0;
@@ -148,10 +150,10 @@ TEST(clearing_by_hand)
     CHECK(fabs(more - 1.125) < 0.01 && fabs(same - 1) < 0.01, "slopes of %g and %g", more, same);
 
     /* The veil is half way from the cell's `low` code to the darkest component of its R'G'B'. */
-    const HazeCell cells[] = {{.low = 100, .chroma = {128, 128}},
-                              {.low = 100, .chroma = {168, 128}},
-                              {.low = 100, .chroma = {128, 108}},
-                              {.low = 20, .chroma = {128, 48}}};
+    const HazeCell cells[] = {{.low = 100, .chroma = {CHROMA(128), CHROMA(128)}},
+                              {.low = 100, .chroma = {CHROMA(168), CHROMA(128)}},
+                              {.low = 100, .chroma = {CHROMA(128), CHROMA(108)}},
+                              {.low = 20, .chroma = {CHROMA(128), CHROMA(48)}}};
     static const int veils[] = {100, 93, 85, 0};
     for (int i = 0; i < 4; i++)
         CHECK((int)haze_veil(&cells[i]) >> 8 == veils[i], "cell %d: %d / 256, not %d", i,
@@ -339,8 +341,8 @@ BACKEND_TEST(chroma_of_cells)
                     sum += layout_get(&in, c + 1, x >> sub, y >> sub) >> in.shift;
                 }
                 const double mean = sum / 64 / (1 << (in.depth - 8));
-                const int found = measure->counts.haze[i].chroma[c];
-                CHECK(fabs(found - mean) <= 0.51, "case %d, cell %d: %d, not %g", k, i, found,
+                const double found = measure->counts.haze[i].chroma[c] / 256.0;
+                CHECK(fabs(found - mean) <= 1 / 256.0, "case %d, cell %d: %g, not %g", k, i, found,
                       mean);
             }
     }

@@ -333,12 +333,12 @@ TEST(fixed_bytes)
     must(lumeq_context_create(&context, &config, NULL, 0), "a context");
     must(lumeq_measure(context, &measure, NULL, &in, NULL, NULL), "a measure");
     must(lumeq_measure_pack(measure, bytes, &size), "pack");
-    static const uint8_t head[] = {'L', 'Q', 'm', 's', 7, 0, 0, 0, 16, 0,
+    static const uint8_t head[] = {'L', 'Q', 'm', 's', 8, 0, 0, 0, 16, 0,
                                    0,   0,   8,   0,   0, 0, 8, 0, 0};
     CHECK(!memcmp(bytes, head, sizeof(head)), "the header has changed");
-    /* Letters, version, 8 fields, meter, 256 counts, 16x9 sums of 8 bytes and groups of 6 bytes,
+    /* Letters, version, 8 fields, meter, 256 counts, 16x9 sums of 8 bytes and groups of 8 bytes,
      * 16 + 8 lines, noise, checksum. */
-    CHECK(size == METER_AT + METER_SIZE + 1024 + 1152 + 864 + 24 + NOISE_SIZE + 4, "%zu bytes",
+    CHECK(size == METER_AT + METER_SIZE + 1024 + 1152 + 1152 + 24 + NOISE_SIZE + 4, "%zu bytes",
           size);
     const uint8_t *hist = bytes + METER_AT + METER_SIZE, *sums = hist + 1024;
     CHECK(hist[4 * 15] == 0 && hist[4 * 16] == 1 && hist[4 * 143] == 1 && hist[4 * 144] == 0,

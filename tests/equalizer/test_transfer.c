@@ -146,11 +146,12 @@ TEST(colours_of_cells)
         }
         const uint8_t gray = (uint8_t)lrint(16 + code);
         const double b = (signal[2] - code) / 1.8814, r = (signal[0] - code) / 1.4746;
-        const HazeCell cell = transfer_cell(
-            &p, (HazeCell){.low = gray,
-                           .high = gray,
-                           .mean = gray,
-                           .chroma = {(uint8_t)lrint(128 + b), (uint8_t)lrint(128 + r)}});
+        const HazeCell cell =
+            transfer_cell(&p, (HazeCell){.low = gray,
+                                         .high = gray,
+                                         .mean = gray,
+                                         .chroma = {(uint16_t)lrint(256 * (128 + b)),
+                                                    (uint16_t)lrint(256 * (128 + r))}});
         CHECK(fabs(cell.low - 16 - luma) < 2 && fabs(cell.high - 16 - luma) < 2 &&
                   fabs(cell.mean + cell.part / 256.0 - 16 - luma) < 2,
               "transfer %d: light of %d, %d, %d, not %g", transfer, cell.low, cell.high, cell.mean,
@@ -159,8 +160,8 @@ TEST(colours_of_cells)
         const double wanted[] = {b, r};
         HazeTint tint = {.lost = 0};
         for (int k = 0; k < 2; k++) {
-            CHECK(fabs(cell.chroma[k] - 128 - from[k]) < 3, "transfer %d: chroma %d, not %g",
-                  transfer, cell.chroma[k] - 128, from[k]);
+            CHECK(fabs(cell.chroma[k] / 256.0 - 128 - from[k]) < 1.5,
+                  "transfer %d: chroma %d, not %g", transfer, cell.chroma[k] / 256 - 128, from[k]);
             tint.of[k] = (int32_t)lrint(from[k] / luma * 65536);
         }
         tint = transfer_tint(&p, tint);

@@ -72,7 +72,7 @@ static void sum_rows(const Measuring *m, uint64_t *cells, int from, int to)
 }
 
 /* The mean of a chroma component at the luma positions x[0..7], y[0..7]. */
-static uint8_t mean_chroma(const LumeqImage *in, const int *x, const int *y, int component)
+static uint16_t mean_chroma(const LumeqImage *in, const int *x, const int *y, int component)
 {
     const int step = lumeq_step(in, 1), last = (1 << in->depth) - 1;
     uint32_t sum = 0;

@@ -284,7 +284,7 @@ measure_haze(const LumeqCudaCount &count, const NoiseCodes &format, int cell, Ha
         haze->part = (uint8_t)(sums[2] % HAZE_SAMPLES * (256 / HAZE_SAMPLES));
         for (int k = 0; k < 2; k++)
             haze->chroma[k] =
-                count.chroma[k].data ? haze_mean(sums[k], format.depth) : (uint8_t)HAZE_GRAY;
+                count.chroma[k].data ? haze_mean(sums[k], format.depth) : (uint16_t)HAZE_GRAY;
     }
 }
 

@@ -1,5 +1,6 @@
 #include "equalizer/rule/curve.h"
 
+#include <stdlib.h>
 #include <string.h>
 
 #include "equalizer/reference.h"
@@ -221,7 +222,8 @@ void curve_haze(const CurveParams *p, const HazeCell *cells, int width, int heig
         state->low[i] = (uint32_t)lit[i].low << 8;
         state->mean[i] = most_of(mean, (uint32_t)black << 8);
         state->veil[i] = haze_veil(&lit[i]);
-        coloured |= cells[i].chroma[0] != HAZE_GRAY || cells[i].chroma[1] != HAZE_GRAY;
+        for (int k = 0; k < 2; k++)
+            coloured |= abs(cells[i].chroma[k] - HAZE_GRAY) >= 128;
     }
     const uint32_t hazy =
         rise(haze_of(lit, width, height, &p->meter, black, active), CURVE_HAZE_FROM, CURVE_HAZE_TO);

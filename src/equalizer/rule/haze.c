@@ -111,7 +111,7 @@ HazeTint haze_tint(const HazeCell *cells, int width, int height, const LumeqRect
             continue;
         colours[count][0] = lit;
         for (int k = 0; k < 2; k++)
-            colours[count][1 + k] = (cells[i].chroma[k] - HAZE_GRAY) * 65536 / lit;
+            colours[count][1 + k] = (cells[i].chroma[k] - HAZE_GRAY) * 256 / lit;
         count++;
     }
     if (count < HAZE_LEAST)
@@ -151,8 +151,8 @@ typedef struct Tones {
 
 uint32_t haze_veil(const HazeCell *cell)
 {
-    const int b = cell->chroma[0] - HAZE_GRAY, r = cell->chroma[1] - HAZE_GRAY;
-    const int red = -359 * r, green = 88 * b + 183 * r, blue = -454 * b; /* below luma, Q8 */
+    const int b = cell->chroma[0] - HAZE_GRAY, r = cell->chroma[1] - HAZE_GRAY; /* Q8 */
+    const int red = -359 * r / 256, green = (88 * b + 183 * r) / 256, blue = -454 * b / 256;
     int below = red > green ? red : green;
     below = (below > blue ? below : blue) / 2;
     const int low = cell->low << 8;

@@ -292,8 +292,8 @@ HazeCell transfer_cell(const CurveParams *p, HazeCell cell)
     if (p->transfer == LUMEQ_TRANSFER_SDR)
         return cell;
     const int black = p->black >> (p->depth - 8);
-    const Colour codes = {128 * (cell.low + cell.high - 2 * black),
-                          256 * (cell.chroma[0] - HAZE_GRAY), 256 * (cell.chroma[1] - HAZE_GRAY)};
+    const Colour codes = {128 * (cell.low + cell.high - 2 * black), cell.chroma[0] - HAZE_GRAY,
+                          cell.chroma[1] - HAZE_GRAY};
     const Colour c = move_colour(p, codes, axis_level);
     const int32_t mean =
         256 * black + axis_level(p, 256 * (cell.mean - black) + (int32_t)cell.part);
@@ -302,8 +302,7 @@ HazeCell transfer_cell(const CurveParams *p, HazeCell cell)
         .high = (uint8_t)(black + axis_level(p, 256 * (cell.high - black)) / 256),
         .mean = (uint8_t)(mean / 256),
         .part = (uint8_t)mean,
-        .chroma = {(uint8_t)(HAZE_GRAY + (c.cb + 128) / 256),
-                   (uint8_t)(HAZE_GRAY + (c.cr + 128) / 256)},
+        .chroma = {(uint16_t)(HAZE_GRAY + c.cb), (uint16_t)(HAZE_GRAY + c.cr)},
     };
 }
 
