@@ -88,6 +88,9 @@ static void draw(uint32_t counts[CODES], CheckRandom *random)
 
 TEST(rises)
 {
+    CHECK(lift_reach(0, CURVE_ONE / 2) == 0 && lift_reach(CURVE_ONE / 2, CURVE_ONE) == 0 &&
+              lift_reach(CURVE_ONE / 3, CURVE_ONE / 2) > CURVE_ONE * 99 / 100,
+          "a lift from black, to white, or from 1/3 to 1/2");
     CheckRandom random = check_random(1);
     for (int k = 0; k < 3000; k++) {
         uint32_t counts[CODES], nodes[CODES], again[CODES];

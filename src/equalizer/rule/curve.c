@@ -604,7 +604,9 @@ static void video(const CurveParams *p, const uint32_t *hist, const CurveResult 
     epoch_cells(p, w->cdf, cells);
     const EpochState *epoch = same ? &before->epoch : NULL;
     const int faded = black || (before && before->fades);
-    const int begins = measured || p->alpha == CURVE_ONE || leaves_black(epoch, &view) ||
+    const int has_risen = before && before->fades == CURVE_FADES_IN && !result->fades;
+    const int begins = has_risen || measured || p->alpha == CURVE_ONE ||
+                       leaves_black(epoch, &view) ||
                        (epoch && sudden && epoch_is_cut(epoch->cdf, cells)) ||
                        (epoch && faded && epoch_differs(p, epoch->cdf, cells));
     result->weight = epoch_follow(p, epoch, cells, begins, &result->epoch);

@@ -114,7 +114,8 @@ static uint32_t ratio(uint64_t n, uint32_t d)
 
 uint32_t lift_reach(uint32_t from, uint32_t to)
 {
-    return to > from ? (uint32_t)(((uint64_t)(to - from) << 32) / (from * (CURVE_ONE - to))) : 0;
+    const uint32_t reach = to > from ? from * (CURVE_ONE - to) : 0; /* 0: to black or white */
+    return reach ? (uint32_t)(((uint64_t)(to - from) << 32) / reach) : 0;
 }
 
 /* Scales the counts and sums them up. Black counts are capped, as they may be undetected bars.
