@@ -319,9 +319,10 @@ HazeTint transfer_tint(const CurveParams *p, HazeTint tint)
                                 (int32_t)((int64_t)luma * tint.of[1] >> 16) + 2 * tint.base[1]};
         ends[i] = move_colour(p, on_axis, code_level);
     }
+    const int32_t apart = ends[1].luma - ends[0].luma, codes = apart > 256 ? apart / 256 : 1;
     const int32_t chroma[2][2] = {{ends[0].cb, ends[1].cb}, {ends[0].cr, ends[1].cr}};
     for (int k = 0; k < 2; k++) {
-        tint.of[k] = (chroma[k][1] - chroma[k][0]) * 256 / ((ends[1].luma - ends[0].luma) / 256);
+        tint.of[k] = (chroma[k][1] - chroma[k][0]) * 256 / codes;
         tint.base[k] = (chroma[k][0] - (int32_t)((int64_t)tint.of[k] * ends[0].luma >> 16)) / 2;
     }
     return tint;
