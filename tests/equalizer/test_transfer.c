@@ -173,6 +173,25 @@ TEST(colours_of_cells)
     }
 }
 
+/* Tints stay within their limits. */
+TEST(tints_are_limited)
+{
+    CheckRandom random = check_random(1);
+    for (int i = 0; i < 4000; i++) {
+        const CurveParams p = params_of(i & 1 ? LUMEQ_TRANSFER_PQ : LUMEQ_TRANSFER_HLG,
+                                        8 + check_below(&random, 9), i & 2);
+        HazeTint tint = {.lost = 0};
+        for (int k = 0; k < 2; k++) {
+            tint.of[k] = check_below(&random, 2 * HAZE_TINT_MOST + 1) - HAZE_TINT_MOST;
+            tint.base[k] = check_below(&random, 2 * HAZE_BASE_MOST + 1) - HAZE_BASE_MOST;
+        }
+        tint = transfer_tint(&p, tint);
+        for (int k = 0; k < 2; k++)
+            CHECK(abs(tint.of[k]) <= HAZE_TINT_MOST && abs(tint.base[k]) <= HAZE_BASE_MOST,
+                  "tint %d: %d, %d", i, tint.of[k], tint.base[k]);
+    }
+}
+
 /* Haze is cleared in codes as on the axis of light, at the cells' means, and white stays. */
 TEST(clearing_moves_back)
 {

@@ -33,6 +33,12 @@ static inline uint32_t most_of(uint32_t a, uint32_t b)
     return a > b ? a : b;
 }
 
+/* The number from -most to `most` that is nearest to `value`. */
+static inline int32_t limited(int32_t value, int32_t most)
+{
+    return value > most ? most : value < -most ? -most : value;
+}
+
 /* Interpolates from `from` to `to` by `weight` (Q16), rounded. Computes the high and the low 16
  * bits separately, so that each weighted sum is below 2^32. Negative differences wrap around; the
  * sums are still right. */

@@ -52,11 +52,6 @@ static int compare(const void *a, const void *b)
     return (first > second) - (first < second);
 }
 
-static int32_t limited(int32_t value, int32_t most)
-{
-    return value > most ? most : value < -most ? -most : value;
-}
-
 int32_t haze_common(int32_t *values, size_t count, size_t percent, int32_t to)
 {
     qsort(values, count, sizeof(values[0]), compare);

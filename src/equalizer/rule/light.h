@@ -27,7 +27,7 @@ void light_bins(const CurveParams *p, uint32_t *codes);
 
 /* The change of light from `before` to `now` that most usable cells share, Q16. It is the number
  * nearest to 1 between two percentiles of the cells' ratios now / before: `percent` (50: the
- * median) and 100 - `percent`. If a tenth of the cells is too dark or light to use, 36 replaces
+ * median) and 100 - `percent`. If a tenth of the cells is too dark or light to use, 38 replaces
  * `percent`, so that a lamp in a black picture does not decide. */
 uint32_t light_gain(const CurveParams *p, const uint32_t *before, const uint32_t *now,
                     size_t percent);

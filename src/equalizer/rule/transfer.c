@@ -4,6 +4,7 @@
 #include <pthread.h>
 #include <string.h>
 
+#include "equalizer/rule/arithmetic.h"
 #include "lumeq/lumeq.h"
 
 #define WHITE 203.0 /* nits */
@@ -322,8 +323,10 @@ HazeTint transfer_tint(const CurveParams *p, HazeTint tint)
     const int32_t apart = ends[1].luma - ends[0].luma, codes = apart > 256 ? apart / 256 : 1;
     const int32_t chroma[2][2] = {{ends[0].cb, ends[1].cb}, {ends[0].cr, ends[1].cr}};
     for (int k = 0; k < 2; k++) {
-        tint.of[k] = (chroma[k][1] - chroma[k][0]) * 256 / codes;
-        tint.base[k] = (chroma[k][0] - (int32_t)((int64_t)tint.of[k] * ends[0].luma >> 16)) / 2;
+        const int32_t of = (chroma[k][1] - chroma[k][0]) * 256 / codes;
+        tint.of[k] = limited(of, HAZE_TINT_MOST);
+        const int32_t base = chroma[k][0] - (int32_t)((int64_t)tint.of[k] * ends[0].luma >> 16);
+        tint.base[k] = limited(base / 2, HAZE_BASE_MOST);
     }
     return tint;
 }
