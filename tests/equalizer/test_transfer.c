@@ -208,6 +208,12 @@ TEST(clearing_moves_back)
             haze.mean[i] = (uint32_t)(60 + i % 100) << 8;
             axis.gain[i] = (uint16_t)(i * 3);
         }
+        HazeState lamp = haze;
+        lamp.mean[100] = 210 << 8;
+        codes = axis;
+        transfer_clear(&p, &lamp, nodes, &codes);
+        CHECK(codes.gain[100] > axis.gain[100] / 2, "a lamp's cell has the gain %d",
+              codes.gain[100]);
         codes = axis;
         transfer_clear(&p, &haze, nodes, &codes);
         const int white = transfer_white(&p);

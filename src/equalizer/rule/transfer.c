@@ -343,11 +343,12 @@ void transfer_clear(const CurveParams *p, const HazeState *haze, const uint32_t 
     int64_t lifted = 0, room = 0;
     for (int i = 0; i < MEASURE_CELLS; i++) {
         const int bin = (int)(haze->mean[i] >> 8);
-        const int32_t mean = (int32_t)nodes[bin] - (black << 8);
+        const int32_t mean = (int32_t)nodes[bin] - (black << 8), most = light - light / 8;
         if (mean <= 0)
             continue;
-        const int32_t cleared = haze_lined(mean, 0, light, clear->gain[i]);
-        const int32_t from = code_level(p, mean), to = code_level(p, cleared);
+        const int32_t tone = mean < most ? mean : most;
+        const int32_t cleared = haze_lined(tone, 0, light, clear->gain[i]);
+        const int32_t from = code_level(p, tone), to = code_level(p, cleared);
         const int64_t gain = top > from ? ((int64_t)(from - to) << 10) / (top - from) : 0;
         clear->gain[i] = (uint16_t)(gain < HAZE_GAIN_MOST ? gain : HAZE_GAIN_MOST);
         const int32_t more = haze_lifted(cleared, 0, legal, clear->lift, 16);

@@ -59,7 +59,8 @@ HazeCell transfer_cell(const CurveParams *p, HazeCell cell);
 HazeTint transfer_tint(const CurveParams *p, HazeTint tint);
 
 /* Changes how haze is cleared on the axis of light to how it is cleared in codes. `nodes`: the
- * curve's output for each code of 8 bits, on the axis, Q8. Does nothing for SDR. */
+ * curve's output for each code of 8 bits, on the axis, Q8. Does nothing for SDR. Gains fit at a
+ * cell's mean, or at 7/8 of the haze's light if the cell is lighter, for example by a lamp. */
 void transfer_clear(const CurveParams *p, const HazeState *haze, const uint32_t nodes[CURVE_CELLS],
                     HazeClear *clear);
 
