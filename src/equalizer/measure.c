@@ -208,7 +208,8 @@ int lumeq_measure_pack(const LumeqMeasure *measure, void *bytes, size_t *size)
         lumeq_put64(&w, c->cells[i]);
     for (int i = 0; i < MEASURE_CELLS; i++) {
         const HazeCell *h = &c->haze[i];
-        lumeq_put8(&w, &h->low, 4);
+        const uint8_t tones[] = {h->low, h->high, h->mean, h->part};
+        lumeq_put8(&w, tones, sizeof(tones));
         lumeq_put32(&w, h->chroma[0] | (uint32_t)h->chroma[1] << 16);
     }
     lumeq_put8(&w, c->lit[BARS_COLUMNS], (size_t)s->width);
@@ -280,11 +281,11 @@ static void take_counts(ByteReader *r, const MeasureShape *s, const LumeqCounts 
     for (int i = 0; i < MEASURE_CELLS; i++)
         c->cells[i] = lumeq_take64(r);
     for (int i = 0; i < MEASURE_CELLS; i++) {
-        HazeCell *h = &c->haze[i];
-        lumeq_take8(r, &h->low, 4);
+        uint8_t t[4] = {0};
+        lumeq_take8(r, t, sizeof(t));
         const uint32_t chroma = lumeq_take32(r);
-        h->chroma[0] = (uint16_t)chroma;
-        h->chroma[1] = (uint16_t)(chroma >> 16);
+        c->haze[i] =
+            (HazeCell){t[0], t[1], t[2], t[3], {(uint16_t)chroma, (uint16_t)(chroma >> 16)}};
     }
     lumeq_take8(r, c->lit[BARS_COLUMNS], (size_t)s->width);
     lumeq_take8(r, c->lit[BARS_ROWS], (size_t)s->height);
