@@ -29,8 +29,9 @@
 
 /* Percentiles and means of a cell, in codes of 8 bits. */
 typedef struct HazeCell {
-    uint8_t low, high, mean, part; /* `part`: the fraction of the mean, in 256ths */
-    uint16_t chroma[2];            /* means of Cb and Cr, Q8; HAZE_GRAY without chroma */
+    uint8_t low, high;
+    uint16_t mean;      /* Q8 */
+    uint16_t chroma[2]; /* means of Cb and Cr, Q8; HAZE_GRAY without chroma */
 } HazeCell;
 
 #define HAZE_GRAY (128 << 8)

@@ -208,7 +208,7 @@ int lumeq_measure_pack(const LumeqMeasure *measure, void *bytes, size_t *size)
         lumeq_put64(&w, c->cells[i]);
     for (int i = 0; i < MEASURE_CELLS; i++) {
         const HazeCell *h = &c->haze[i];
-        const uint8_t tones[] = {h->low, h->high, h->mean, h->part};
+        const uint8_t tones[] = {h->low, h->high, (uint8_t)(h->mean >> 8), (uint8_t)h->mean};
         lumeq_put8(&w, tones, sizeof(tones));
         lumeq_put32(&w, h->chroma[0] | (uint32_t)h->chroma[1] << 16);
     }
@@ -284,8 +284,8 @@ static void take_counts(ByteReader *r, const MeasureShape *s, const LumeqCounts 
         uint8_t t[4] = {0};
         lumeq_take8(r, t, sizeof(t));
         const uint32_t chroma = lumeq_take32(r);
-        c->haze[i] =
-            (HazeCell){t[0], t[1], t[2], t[3], {(uint16_t)chroma, (uint16_t)(chroma >> 16)}};
+        c->haze[i] = (HazeCell){
+            t[0], t[1], (uint16_t)(t[2] << 8 | t[3]), {(uint16_t)chroma, (uint16_t)(chroma >> 16)}};
     }
     lumeq_take8(r, c->lit[BARS_COLUMNS], (size_t)s->width);
     lumeq_take8(r, c->lit[BARS_ROWS], (size_t)s->height);

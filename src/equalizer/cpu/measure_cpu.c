@@ -117,9 +117,7 @@ static HazeCell measure_haze(const LumeqMeasureJob *job, int cell)
         high++;
     for (uint32_t i = 0; i < 256; i++)
         light += i * counts[i];
-    light *= 256 / HAZE_SAMPLES;
-    HazeCell found = {
-        (uint8_t)low, (uint8_t)high, (uint8_t)(light >> 8), (uint8_t)light, {HAZE_GRAY, HAZE_GRAY}};
+    HazeCell found = {(uint8_t)low, (uint8_t)high, haze_mean(light, 8), {HAZE_GRAY, HAZE_GRAY}};
     for (int i = 0; i < 2 && job->chroma; i++)
         found.chroma[i] = mean_chroma(in, x, y, i);
     return found;

@@ -280,8 +280,7 @@ measure_haze(const LumeqCudaCount &count, const NoiseCodes &format, int cell, Ha
     if (lane == 0) {
         haze->low = (uint8_t)low;
         haze->high = (uint8_t)high;
-        haze->mean = (uint8_t)(sums[2] / HAZE_SAMPLES);
-        haze->part = (uint8_t)(sums[2] % HAZE_SAMPLES * (256 / HAZE_SAMPLES));
+        haze->mean = haze_mean(sums[2], 8);
         for (int k = 0; k < 2; k++)
             haze->chroma[k] =
                 count.chroma[k].data ? haze_mean(sums[k], format.depth) : (uint16_t)HAZE_GRAY;

@@ -218,9 +218,8 @@ void curve_haze(const CurveParams *p, const HazeCell *cells, int width, int heig
     memset(state, 0, sizeof(*state));
     for (int i = 0; i < MEASURE_CELLS; i++) {
         lit[i] = transfer_cell(p, cells[i]);
-        const uint32_t mean = (uint32_t)lit[i].mean << 8 | lit[i].part;
         state->low[i] = (uint32_t)lit[i].low << 8;
-        state->mean[i] = most_of(mean, (uint32_t)black << 8);
+        state->mean[i] = most_of(lit[i].mean, (uint32_t)black << 8);
         state->veil[i] = haze_veil(&lit[i]);
         for (int k = 0; k < 2; k++)
             coloured |= abs(cells[i].chroma[k] - HAZE_GRAY) >= 128;

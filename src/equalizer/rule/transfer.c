@@ -296,13 +296,10 @@ HazeCell transfer_cell(const CurveParams *p, HazeCell cell)
     const Colour codes = {128 * (cell.low + cell.high - 2 * black), cell.chroma[0] - HAZE_GRAY,
                           cell.chroma[1] - HAZE_GRAY};
     const Colour c = move_colour(p, codes, axis_level);
-    const int32_t mean =
-        256 * black + axis_level(p, 256 * (cell.mean - black) + (int32_t)cell.part);
     return (HazeCell){
         .low = (uint8_t)(black + axis_level(p, 256 * (cell.low - black)) / 256),
         .high = (uint8_t)(black + axis_level(p, 256 * (cell.high - black)) / 256),
-        .mean = (uint8_t)(mean / 256),
-        .part = (uint8_t)mean,
+        .mean = (uint16_t)(256 * black + axis_level(p, cell.mean - 256 * black)),
         .chroma = {(uint16_t)(HAZE_GRAY + c.cb), (uint16_t)(HAZE_GRAY + c.cr)},
     };
 }
