@@ -148,14 +148,13 @@ int process_read_lines(Process *p, void (*take)(void *opaque, const char *line),
     char bytes[4096];
     const ssize_t n = process_read(p, bytes, sizeof(bytes), 0);
     for (ssize_t i = 0; i < n; i++) {
-        if (bytes[i] != '\n' && p->used + 1 < sizeof(p->line)) {
+        if (bytes[i] != '\n' && p->used + 1 < sizeof(p->line))
             p->line[p->used++] = bytes[i];
+        if (bytes[i] != '\n')
             continue;
-        }
         p->line[p->used] = '\0';
         p->used = 0;
-        if (bytes[i] == '\n')
-            take(opaque, p->line);
+        take(opaque, p->line);
     }
     return n != 0;
 }
