@@ -159,7 +159,7 @@ HazeTint haze_tint(const HazeCell *cells, int width, int height, const LumeqRect
                    const LumeqRect *active);
 
 /* Clamps `to` to the range between two percentiles of the values, `percent` (at most 50) and 100 -
- * `percent`. Sorts the values. */
+ * `percent`. Reorders the values. */
 int32_t haze_common(int32_t *values, size_t count, size_t percent, int32_t to);
 
 /* Returns the darkest code that haze leaves in a cell, Q8: half way from `low` to the darkest

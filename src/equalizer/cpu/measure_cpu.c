@@ -102,21 +102,19 @@ static HazeCell measure_haze(const LumeqMeasureJob *job, int cell)
         x[i] = meter->x + haze_place(metered.width, column, MEASURE_COLUMNS, i);
         y[i] = meter->y + haze_place(metered.height, line, MEASURE_ROWS, i);
     }
-    for (int k = 0; k < HAZE_SIDE; k++) {
-        const void *row = lumeq_row(in, 0, y[k]);
-        for (int i = 0; i < HAZE_SIDE && !deeper; i++)
-            counts[((const uint8_t *)row)[x[i]]]++;
-        for (int i = 0; i < HAZE_SIDE && deeper; i++) {
-            const int code = ((const uint16_t *)row)[x[i]] >> in->shift;
-            counts[(code < last ? code : last) >> deeper]++;
-        }
+    for (int k = 0; k < HAZE_SAMPLES; k++) {
+        const void *row = lumeq_row(in, 0, y[k / HAZE_SIDE]);
+        const int at = x[k % HAZE_SIDE];
+        const int code =
+            deeper ? ((const uint16_t *)row)[at] >> in->shift : ((const uint8_t *)row)[at];
+        const uint32_t of8 = (uint32_t)(code < last ? code : last) >> deeper;
+        counts[of8]++;
+        light += of8;
     }
     for (sum = counts[0]; sum <= HAZE_LOW; sum += counts[low])
         low++;
     for (high = low; sum <= HAZE_HIGH; sum += counts[high])
         high++;
-    for (uint32_t i = 0; i < 256; i++)
-        light += i * counts[i];
     HazeCell found = {(uint8_t)low, (uint8_t)high, haze_mean(light, 8), {HAZE_GRAY, HAZE_GRAY}};
     for (int i = 0; i < 2 && job->chroma; i++)
         found.chroma[i] = mean_chroma(in, x, y, i);

@@ -46,17 +46,35 @@ uint32_t haze_of(const HazeCell *cells, int width, int height, const LumeqRect *
     return share << 8;
 }
 
-static int compare(const void *a, const void *b)
+/* Returns the value that sorting would put at `rank`, by Hoare's quickselect. Reorders the values.
+ */
+static int32_t ranked(int32_t *values, size_t count, size_t rank)
 {
-    const int32_t first = *(const int32_t *)a, second = *(const int32_t *)b;
-    return (first > second) - (first < second);
+    const int at = (int)rank;
+    for (int from = 0, to = (int)count - 1; from < to;) {
+        const int32_t pivot = values[at];
+        int i = from, j = to;
+        while (i <= j) {
+            while (values[i] < pivot)
+                i++;
+            while (values[j] > pivot)
+                j--;
+            if (i <= j) {
+                const int32_t value = values[i];
+                values[i++] = values[j];
+                values[j--] = value;
+            }
+        }
+        from = j < at ? i : from;
+        to = at < i ? j : to;
+    }
+    return values[at];
 }
 
 int32_t haze_common(int32_t *values, size_t count, size_t percent, int32_t to)
 {
-    qsort(values, count, sizeof(values[0]), compare);
     const size_t out = count * percent / 100;
-    const int32_t low = values[out], high = values[count - 1 - out];
+    const int32_t low = ranked(values, count, out), high = ranked(values, count, count - 1 - out);
     return low > to ? low : high < to ? high : to;
 }
 
@@ -65,28 +83,28 @@ typedef int32_t Colour[3];
 
 static int compare_colours(const void *a, const void *b)
 {
-    int order = 0;
-    for (int i = 0; i < 3 && !order; i++)
-        order = compare((const int32_t *)a + i, (const int32_t *)b + i);
-    return order;
+    const int32_t *first = a, *second = b;
+    int i = 0;
+    while (i < 2 && first[i] == second[i])
+        i++;
+    return (first[i] > second[i]) - (first[i] < second[i]);
 }
 
 /* Stores the median colour in `shared`, weakened so that at most HAZE_PALER percent of the cells
  * have less of it. */
 static void find_shared(Colour *cells, size_t count, int32_t shared[2])
 {
-    int32_t sorted[MEASURE_CELLS] = {0};
+    int32_t values[MEASURE_CELLS] = {0};
     for (int k = 0; k < 2; k++) {
         for (size_t i = 0; i < count; i++)
-            sorted[i] = cells[i][1 + k];
-        qsort(sorted, count, sizeof(sorted[0]), compare);
-        shared[k] = sorted[count / 2];
+            values[i] = cells[i][1 + k];
+        shared[k] = ranked(values, count, count / 2);
     }
     const int64_t b = shared[0], r = shared[1], square = b * b + r * r;
     for (size_t i = 0; i < count; i++)
-        sorted[i] = (int32_t)((cells[i][1] * b + cells[i][2] * r) * 256 / (square | !square));
+        values[i] = (int32_t)((cells[i][1] * b + cells[i][2] * r) * 256 / (square | !square));
     const int32_t most = abs(shared[0]) > abs(shared[1]) ? abs(shared[0]) : abs(shared[1]);
-    const int32_t part = haze_common(sorted, count, HAZE_PALER, 0);
+    const int32_t part = haze_common(values, count, HAZE_PALER, 0);
     const int32_t limit = 256 * HAZE_TINT_MOST / (most | !most);
     for (int k = 0; k < 2; k++)
         shared[k] = shared[k] * (part < limit ? part : limit) / 256;
@@ -251,7 +269,7 @@ HazeClear haze_clear(const HazeState *haze, uint32_t share, const uint32_t nodes
     HazeClear clear = {0};
     Tones tones[MEASURE_CELLS];
     uint32_t gain[MEASURE_CELLS];
-    int32_t sorted[MEASURE_CELLS];
+    int32_t values[MEASURE_CELLS];
     const uint32_t range = (uint32_t)(white - black) << 8;
     if (!share)
         return clear;
@@ -264,11 +282,10 @@ HazeClear haze_clear(const HazeState *haze, uint32_t share, const uint32_t nodes
                            .veil = above(output(nodes, haze->veil[i]), black),
                            .mean = mean,
                            .spread = more};
-        sorted[i] = (int32_t)tones[i].high;
+        values[i] = (int32_t)tones[i].high;
     }
-    qsort(sorted, MEASURE_CELLS, sizeof(sorted[0]), compare);
-    const uint32_t light =
-        least_of(most_of((uint32_t)sorted[MEASURE_CELLS - CLEAR_LIGHTER], 256), range);
+    const uint32_t reached = (uint32_t)ranked(values, MEASURE_CELLS, MEASURE_CELLS - CLEAR_LIGHTER);
+    const uint32_t light = least_of(most_of(reached, 256), range);
     find_gains(tones, light, gain);
     for (int i = 0; i < MEASURE_CELLS; i++)
         clear.gain[i] = (uint16_t)((uint64_t)gain[i] * share >> 16);
