@@ -102,14 +102,15 @@ static HazeCell measure_haze(const LumeqMeasureJob *job, int cell)
         x[i] = meter->x + haze_place(metered.width, column, MEASURE_COLUMNS, i);
         y[i] = meter->y + haze_place(metered.height, line, MEASURE_ROWS, i);
     }
-    for (int k = 0; k < HAZE_SAMPLES; k++) {
-        const void *row = lumeq_row(in, 0, y[k / HAZE_SIDE]);
-        const int at = x[k % HAZE_SIDE];
-        const int code =
-            deeper ? ((const uint16_t *)row)[at] >> in->shift : ((const uint8_t *)row)[at];
-        const uint32_t of8 = (uint32_t)(code < last ? code : last) >> deeper;
-        counts[of8]++;
-        light += of8;
+    for (int k = 0; k < HAZE_SIDE; k++) {
+        const void *row = lumeq_row(in, 0, y[k]);
+        for (int i = 0; i < HAZE_SIDE; i++) {
+            const int code =
+                deeper ? ((const uint16_t *)row)[x[i]] >> in->shift : ((const uint8_t *)row)[x[i]];
+            const uint32_t of8 = (uint32_t)(code < last ? code : last) >> deeper;
+            counts[of8]++;
+            light += of8;
+        }
     }
     for (sum = counts[0]; sum <= HAZE_LOW; sum += counts[low])
         low++;

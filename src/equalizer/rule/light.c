@@ -116,7 +116,7 @@ static size_t find_changes(const CurveParams *p, const uint32_t *from, const uin
         const int32_t a = (int32_t)from[i] - black, b = (int32_t)to[i] - black;
         if (b >= EVEN_DARK && b <= range - range / 16)
             changes[count++] =
-                (int32_t)(((int64_t)b << 16) / (a > b / 8 ? a : b / 8)) - (int32_t)CURVE_ONE;
+                (int32_t)(((uint32_t)b << 16) / (uint32_t)(a > b / 8 ? a : b / 8) - CURVE_ONE);
     }
     return count;
 }
