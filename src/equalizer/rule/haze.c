@@ -304,8 +304,11 @@ uint32_t haze_slope(const HazeState *haze, const HazeClear *clear, const uint32_
         const uint32_t less = above(haze->mean[i], black) / CHANGE_PART;
         for (int k = 0; k < 2; k++) {
             const uint32_t code = above(output(nodes, haze->mean[i] - k * less), black);
-            const int32_t cleared = haze_lined((int32_t)code, 0, light, clear->gain[i]);
-            const int32_t out = haze_lifted(cleared, 0, (int32_t)range, clear->lift, 16);
+            int32_t out = (int32_t)code;
+            if (clear->light) {
+                out = haze_lined(out, 0, light, clear->gain[i]);
+                out = haze_lifted(out, 0, (int32_t)range, clear->lift, 16);
+            }
             to += k ? -out : out;
         }
         from += less;
