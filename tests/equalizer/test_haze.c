@@ -8,9 +8,14 @@
 
 static const LumeqRect all = {0, 0, 160, 90}, unmetered;
 
+static HazeTint tint_up_to(int32_t most, const HazeCell *cells)
+{
+    return haze_tint(cells, all.width, all.height, &unmetered, 16, &all, most);
+}
+
 static HazeTint tint_of(const HazeCell *cells)
 {
-    return haze_tint(cells, all.width, all.height, &unmetered, 16, &all);
+    return tint_up_to(HAZE_TINT_MOST, cells);
 }
 
 #define CHROMA(code) (uint16_t)((code) << 8)
@@ -41,9 +46,11 @@ TEST(tint_by_hand)
     fill(cells, CELLS, 68, 0);
     for (int i = 0; i < CELLS; i++)
         cells[i].chroma[1] = CHROMA(158);
-    tint = tint_of(cells);
-    CHECK(abs(tint.of[0] + HAZE_TINT_MOST) < 200 && abs(tint.of[1] - HAZE_TINT_MOST / 2) < 200,
-          "the colour is not limited, or changes its hue: %d, %d", tint.of[0], tint.of[1]);
+    for (int32_t most = HAZE_TINT_MOST; most; most = most > HAZE_TINT_HDR ? HAZE_TINT_HDR : 0) {
+        tint = tint_up_to(most, cells);
+        CHECK(abs(tint.of[0] + most) < 200 && abs(tint.of[1] - most / 2) < 200,
+              "the colour is not limited, or changes its hue: %d, %d", tint.of[0], tint.of[1]);
+    }
     for (int i = 0; i < CELLS / 2; i++) /* -10 codes at 50 codes of light, 4 at 150 */
         cells[i] = (HazeCell){.low = 46, .high = 86, .chroma = {CHROMA(118), HAZE_GRAY}};
     for (int i = CELLS / 2; i < CELLS; i++)
