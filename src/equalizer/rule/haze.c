@@ -46,8 +46,7 @@ uint32_t haze_of(const HazeCell *cells, int width, int height, const LumeqRect *
     return share << 8;
 }
 
-/* Returns the value that sorting would put at `rank`, by Hoare's quickselect. Reorders the values.
- */
+/* Returns the value that sorting would put at `rank`. Reorders the values (Hoare's quickselect). */
 static int32_t ranked(int32_t *values, size_t count, size_t rank)
 {
     const int at = (int)rank;
