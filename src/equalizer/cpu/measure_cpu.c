@@ -96,7 +96,7 @@ static HazeCell measure_haze(const LumeqMeasureJob *job, int cell)
     const int column = cell % MEASURE_COLUMNS, line = cell / MEASURE_COLUMNS;
     const int deeper = in->depth - 8, last = (1 << in->depth) - 1;
     uint16_t counts[256] = {0};
-    int x[HAZE_SIDE], y[HAZE_SIDE], low = 0, high, sum;
+    int x[HAZE_SIDE], y[HAZE_SIDE], low = 255, high, sum;
     uint32_t light = 0;
     for (int i = 0; i < HAZE_SIDE; i++) {
         x[i] = meter->x + haze_place(metered.width, column, MEASURE_COLUMNS, i);
@@ -110,9 +110,10 @@ static HazeCell measure_haze(const LumeqMeasureJob *job, int cell)
             const uint32_t of8 = (uint32_t)(code < last ? code : last) >> deeper;
             counts[of8]++;
             light += of8;
+            low = of8 < (uint32_t)low ? (int)of8 : low;
         }
     }
-    for (sum = counts[0]; sum <= HAZE_LOW; sum += counts[low])
+    for (sum = counts[low]; sum <= HAZE_LOW; sum += counts[low])
         low++;
     for (high = low; sum <= HAZE_HIGH; sum += counts[high])
         high++;
