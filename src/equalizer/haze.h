@@ -76,10 +76,8 @@ CURVE_INLINE int haze_is_cleared(HazeTint tint)
     return tint.of[0] || tint.of[1] || tint.base[0] || tint.base[1] || tint.lost;
 }
 
-/* The strongest tint to remove, and in HDR, whose wide gamut makes colours weaker. A stronger
- * colour, as in water, is not the haze's alone. */
-#define HAZE_TINT_MOST (65536 * 25 / 100)
-#define HAZE_TINT_HDR (65536 / 10)
+/* The strongest tint to remove. A stronger colour, as in water, is not the haze's alone. */
+#define HAZE_TINT_MOST (65536 / 9)
 #define HAZE_BASE_MOST (32 << 7)
 
 /* Colours are strengthened up to this distance from gray, in codes of 8 bits. */
@@ -156,9 +154,9 @@ uint32_t haze_of(const HazeCell *cells, int width, int height, const LumeqRect *
                  const LumeqRect *active);
 
 /* Returns the colour that changes linearly with luma from the one that most dark cells share to the
- * one that light cells share, both weakened to at most `most`. Other arguments as above. */
+ * one that light cells share. Arguments as above. */
 HazeTint haze_tint(const HazeCell *cells, int width, int height, const LumeqRect *meter, int black,
-                   const LumeqRect *active, int32_t most);
+                   const LumeqRect *active);
 
 /* Clamps `to` to the range between two percentiles of the values, `percent` (at most 50) and 100 -
  * `percent`. Reorders the values. */

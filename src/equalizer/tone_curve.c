@@ -12,7 +12,7 @@
 #include "equalizer/settings.h"
 
 #define LETTERS "LQcv"
-#define FORMAT 12
+#define FORMAT 13
 
 static size_t tables_size(const TileGrid *grid)
 {

@@ -10,7 +10,7 @@
 #include "media/text_list.h"
 #include "run/run_frame.h"
 
-#define JOB_PLAN_VERSION 14 /* version of the plan and of the files of parts */
+#define JOB_PLAN_VERSION 15 /* version of the plan and of the files of parts */
 
 #define JOB_MAX_PARTS 99999 /* file names of parts have five digits */
 

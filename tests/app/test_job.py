@@ -437,7 +437,7 @@ class BadInput(JobCase):
 
         for new, *words in some(((text.replace("frames 100", "frames 101"), "damaged"),
                                  (text[:-30], "damaged"), ("", "does not start with lumeq-plan"),
-                                 (text.replace("lumeq-plan 14", "lumeq-plan 9"), "has version 9"),
+                                 (text.replace("lumeq-plan 15", "lumeq-plan 9"), "has version 9"),
                                  (rewritten("program lumeq ", "program lumeq 9."), "same program"),
                                  (rewritten("\nframes ", "\nframs "), "wrong or missing"))):
             with self.subTest(words[0]):

@@ -229,8 +229,7 @@ void curve_haze(const CurveParams *p, const HazeCell *cells, int width, int heig
     const uint32_t share = always ? CURVE_ONE : hazy;
     if (!p->clear || !share)
         return;
-    const int32_t most = p->transfer == LUMEQ_TRANSFER_SDR ? HAZE_TINT_MOST : HAZE_TINT_HDR;
-    const HazeTint all = haze_tint(lit, width, height, &p->meter, black, active, most);
+    const HazeTint all = haze_tint(lit, width, height, &p->meter, black, active);
     state->tint = transfer_tint(p, weak_tint(all, curve_lerp(0, CURVE_UNTINT, share)));
     state->tint.lost = (int32_t)curve_lerp(0, CURVE_LOST, hazy);
     if (!p->meter.width && !p->limit && (coloured || always))

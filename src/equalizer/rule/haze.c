@@ -89,9 +89,9 @@ static int compare_colours(const void *a, const void *b)
     return (first[i] > second[i]) - (first[i] < second[i]);
 }
 
-/* Stores the median colour in `shared`, weakened to at most `most`, and so that at most HAZE_PALER
- * percent of the cells have less of it. */
-static void find_shared(Colour *cells, size_t count, int32_t most, int32_t shared[2])
+/* Stores the median colour in `shared`, weakened to at most HAZE_TINT_MOST, and so that at most
+ * HAZE_PALER percent of the cells have less of it. */
+static void find_shared(Colour *cells, size_t count, int32_t shared[2])
 {
     int32_t values[MEASURE_CELLS] = {0};
     for (int k = 0; k < 2; k++) {
@@ -104,13 +104,13 @@ static void find_shared(Colour *cells, size_t count, int32_t most, int32_t share
         values[i] = (int32_t)((cells[i][1] * b + cells[i][2] * r) * 256 / (square | !square));
     const int32_t larger = abs(shared[0]) > abs(shared[1]) ? abs(shared[0]) : abs(shared[1]);
     const int32_t part = haze_common(values, count, HAZE_PALER, 0);
-    const int32_t limit = 256 * most / (larger | !larger);
+    const int32_t limit = 256 * HAZE_TINT_MOST / (larger | !larger);
     for (int k = 0; k < 2; k++)
         shared[k] = shared[k] * (part < limit ? part : limit) / 256;
 }
 
 HazeTint haze_tint(const HazeCell *cells, int width, int height, const LumeqRect *meter, int black,
-                   const LumeqRect *active, int32_t most)
+                   const LumeqRect *active)
 {
     const LumeqRect all = {0, 0, width, height}, *in = meter->width ? meter : &all;
     Colour colours[MEASURE_CELLS];
@@ -133,8 +133,8 @@ HazeTint haze_tint(const HazeCell *cells, int width, int height, const LumeqRect
     const int apart = high - dim >= HAZE_APART;
     const size_t darker = apart ? count / 2 : 0; /* light cells follow */
     const int32_t low = apart ? dim : 0;         /* 0: one colour for all */
-    find_shared(colours, apart ? count / 2 : count, most, dark);
-    find_shared(colours + darker, count - darker, most, light);
+    find_shared(colours, apart ? count / 2 : count, dark);
+    find_shared(colours + darker, count - darker, light);
     for (int k = 0; k < 2; k++) {
         tint.of[k] = limited((light[k] * high - dark[k] * low) / (high - low), HAZE_TINT_MOST);
         tint.base[k] = limited((dark[k] - tint.of[k]) * low / 512, HAZE_BASE_MOST);
