@@ -611,9 +611,9 @@ LUMEQ_API int lumeq_measure_unpack(LumeqMeasure **measure, const void *bytes, si
  * Converts a finished measure of 8 bits to 9..16 bits (`depth`), for a picture that is measured in
  * 8 bits but equalized at this depth. In limited range, codes are shifted left. In full range,
  * copies of their high bits fill the low bits, so that white stays white; sums of luma are then
- * exact to within a code per sample. It is then for frames of this depth with `shift` 0. Errors:
- * ARGUMENT (also a measure made with `reference`), AGAIN (not finished), MEMORY; the measure then
- * stays unchanged. One thread at a time.
+ * exact to within a code per sample. The result is for frames of this depth with `shift` 0.
+ * Errors: ARGUMENT (also a measure made with `reference`), AGAIN (not finished), MEMORY; the
+ * measure then stays unchanged. One thread at a time.
  */
 LUMEQ_API int lumeq_measure_deepen(LumeqMeasure *measure, int depth);
 

@@ -42,7 +42,7 @@ ssize_t process_read(Process *process, void *bytes, size_t size, int ms);
 int process_read_all(Process *process, void *bytes, size_t size, size_t *used, int ms);
 
 /* Calls `take` with each line that has arrived, without its newline. Returns 0 if the child has
- * closed its end. Cuts lines off that are longer than Process.line. */
+ * closed its end. Cuts off what does not fit into Process.line. */
 int process_read_lines(Process *process, void (*take)(void *opaque, const char *line),
                        void *opaque);
 
