@@ -239,7 +239,7 @@ class Headless(CameraCase, Case):
             result = self.run_camera("--camera", "-o", "x.mkv", "--frames", "30", "-y", modes="Y16  320x240@30", state=state)
             self.assertIn(words, result.err)
             last = raw(self.path("x.mkv"), "gray")[-320 * 200:]
-            self.assertGreater(max(last) - min(last), 75, state)
+            self.assertGreater(max(last) - min(last), 60, state)  # without lumeq: 4 and 38
             self.assertGreater(max(last), 120, state)
 
     def test_samples_above_their_depth(self):

@@ -243,7 +243,7 @@ SESSION_TEST(settings_by_keys, open_at(s, 1 * SECOND))
               rows[i].says, difference(&before, &now, 0.6, 1));
         PRESS_UNTIL(s, i % 2 ? SDLK_BACKSPACE : SDLK_DELETE,
                     strncmp(state.message, rows[i].back, strlen(rows[i].back)) == 0 &&
-                        state.message[strlen(rows[i].back)] != '.' && !state.changing &&
+                        strchr(";", state.message[strlen(rows[i].back)]) && !state.changing &&
                         !state.seeking);
         session_turns(s, 3);
         AUTO_GRAB back = grab(s);
