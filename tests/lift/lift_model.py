@@ -89,7 +89,7 @@ def decide(counts, n, black=BLACK, white=WHITE, clip=None, denoise=ONE, awaited=
     out = 685 + ((26 * 64 - 685) * denoise >> 16)       # maximum output noise
     G = min(13 * ONE, (out << 16) // max(n, 1))
     voids = ramp(void, share(45), share(65))
-    aim = share(17) + times(share(21), times(ramp(G >> 8, 4 * 256, 8 * 256), ONE - voids))
+    aim = share(9) + times(share(115) // 4, times(ramp(G >> 8, 4 * 256, 8 * 256), ONE - voids))
     free = min(12 * ONE, reach(m, aim), max(0, G - ONE))
     kept = reach(x[max(1, p99)], share(70))
     a = times(times(D, Q), min(free, kept + 2 * ONE) if kept < 12 * ONE else free)
@@ -103,8 +103,7 @@ def decide(counts, n, black=BLACK, white=WHITE, clip=None, denoise=ONE, awaited=
     if clip is None:
         clip = min(max((G << 16) // (ONE + a), share(130)), 5 * ONE // 2 + D // 2)
     wide = min(width(y), ramp(mean, share(12), share(25)))
-    lamps = times(D, ramp(x[p99], share(60), share(80)))
-    need = max(times(times(ONE - wide, Q), ONE - lamps), times(share(5), ONE - page), times(share(35), times(D, Q)))
+    need = max(times(ONE - wide, Q), times(share(5), ONE - page), times(share(60), times(D, Q)))
     both = equalize(y, h, total, clip)
     risen = mean_of(both) - mean
     moved, back = abs(risen), 0

@@ -145,7 +145,7 @@ HazeTint haze_tint(const HazeCell *cells, int width, int height, const LumeqRect
 /* ---- clearing by cells ---- */
 
 #define CLEAR_TAKEN 30         /* percent of a cell's light that its own gain takes at most, */
-#define CLEAR_TAKEN_BESIDE 65  /* and that the gain of a cell beside it would take at most */
+#define CLEAR_TAKEN_BESIDE 80  /* and that the gain of a cell beside it would take at most */
 #define CLEAR_PLAIN (4 << 8)   /* Q8: cells whose tones span at most this are not cleared */
 #define CLEAR_DETAIL (16 << 8) /* Q8: cells whose tones span at least this are cleared fully */
 #define CLEAR_LIGHTER 18       /* number of cells that reach the haze's light */

@@ -39,8 +39,8 @@
 /* Target mean of a dark picture, as a share of the range: AIM_VOID if it is mostly void, otherwise
  * up to AIM_MORE more. Void samples are black apart from noise, or in one narrow peak of dark
  * codes. More light would only turn them gray. */
-#define LIFT_AIM_VOID LIFT_PERCENT(17)
-#define LIFT_AIM_MORE LIFT_PERCENT(21)
+#define LIFT_AIM_VOID LIFT_PERCENT(9)
+#define LIFT_AIM_MORE (LIFT_PERCENT(115) / 4)
 #define LIFT_VOID_FROM LIFT_PERCENT(45)
 #define LIFT_VOID_TO LIFT_PERCENT(65)
 #define LIFT_VOID_CODES 4 /* codes up to black + VOID_CODES + VOID_NOISE * noise are void */
@@ -356,11 +356,8 @@ static uint32_t find_need(LiftChoice *c, const Picture *v, uint32_t wide, uint32
                           uint32_t equalized)
 {
     uint32_t need = times(CURVE_ONE - wide, v->quality);
-    /* Lamps, the moon or a lit stage should not become lighter. */
-    const int32_t light = (int32_t)v->at[v->p99];
-    need = times(need, CURVE_ONE - times(c->dark, ramp(light, LIFT_PERCENT(60), LIFT_PERCENT(80))));
     need = most_of(need, times(LIFT_PERCENT(5), CURVE_ONE - v->page));
-    need = most_of(need, times(LIFT_PERCENT(35), times(c->dark, v->quality)));
+    need = most_of(need, times(LIFT_PERCENT(60), times(c->dark, v->quality)));
     const int lighter = equalized > mean;
     const uint32_t moved = lighter ? equalized - mean : mean - equalized;
     const uint32_t rest = between(LIFT_PERCENT(1) / 2, mean / LIFT_MEAN_MOVES, CURVE_ONE - wide);
