@@ -227,7 +227,7 @@ static const struct {
       .chroma = LUMEQ_CHROMA_KEEP, .bars = LUMEQ_BARS_IGNORE}},
     {"night",
      {SHARED, .strength = LUMEQ_STRENGTH_AUTO, .clip = LUMEQ_CLIP_AUTO, TILES(8, 8), .smooth = 0.5,
-      .brightness = 0.12}},
+      .brightness = 0.13}},
     {"screen",
      {SHARED, TILES(8, 8), .mode = LUMEQ_MODE_STRETCH, .strength = 0.8, .clip = LUMEQ_CLIP_AUTO,
       .smooth = 0.5}},

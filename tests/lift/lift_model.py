@@ -90,20 +90,15 @@ def decide(counts, n, black=BLACK, white=WHITE, clip=None, denoise=ONE, awaited=
     G = min(13 * ONE, (out << 16) // max(n, 1))
     voids = ramp(void, share(45), share(65))
     aim = share(9) + times(share(115) // 4, times(ramp(G >> 8, 4 * 256, 8 * 256), ONE - voids))
-    free = min(12 * ONE, reach(m, aim), max(0, G - ONE))
-    kept = reach(x[max(1, p99)], share(70))
-    a = times(times(D, Q), min(free, kept + 2 * ONE) if kept < 12 * ONE else free)
-    k = times(times(D, Q), min(free, kept))
+    a = times(times(D, Q), min(12 * ONE, reach(m, aim), reach(x[max(1, p99)], share(70)), max(0, G - ONE)))
     width = lambda v: ramp(v[p90] - v[p10], share(27), share(42))
-    y = x[:last] + [ONE]
     lifted = lambda v, a: (ONE + a) * v // (ONE + (a * v >> 16))
-    y = [lifted(v, k) + max(lifted(v, a) - lifted(v, k), 0) * max(p99 - i, 0) // max(p99, 1)
-         for i, v in enumerate(y)]
+    y = [lifted(v, a) for v in x[:last] + [ONE]]
     mean = mean_of(y)
     if clip is None:
         clip = min(max((G << 16) // (ONE + a), share(130)), 5 * ONE // 2 + D // 2)
     wide = min(width(y), ramp(mean, share(12), share(25)))
-    need = max(times(ONE - wide, Q), times(share(5), ONE - page), times(share(60), times(D, Q)))
+    need = max(times(ONE - wide, Q), times(share(5), ONE - page), times(share(55), times(D, Q)))
     both = equalize(y, h, total, clip)
     risen = mean_of(both) - mean
     moved, back = abs(risen), 0
@@ -125,7 +120,7 @@ def decide(counts, n, black=BLACK, white=WHITE, clip=None, denoise=ONE, awaited=
     curve = [max(c, min(v, x[2])) for c, v in zip(curve, y)]            # codes above black do not become black
     nodes = np.append(np.arange(256), 255) * 256
     nodes[black:white + 1] = [black * 256 + times(c, last * 256) for c in curve]
-    q16 = dict(m=m, D=D, voids=voids, Q=Q, G=G, a=a, kept=k, clip=clip, need=need, low=low,
+    q16 = dict(m=m, D=D, voids=voids, Q=Q, G=G, a=a, clip=clip, need=need, low=low,
                page=page)
     return nodes, D, {k: v / ONE for k, v in q16.items()}
 

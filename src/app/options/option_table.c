@@ -393,7 +393,7 @@ const Profile profiles[] = {
       {"bars", "ignore"}}},
     {"night",
      "rooms, roads and faces in the dark: lighter than the default",
-     {{"brightness", "0.12"}}},
+     {{"brightness", "0.13"}}},
     {"screen",
      "screen recordings: more contrast, and flat colours stay flat",
      {{"mode", "stretch"}, {"strength", "0.8"}, {"dither", "off"}}},

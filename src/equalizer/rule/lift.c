@@ -28,9 +28,6 @@
 /* A new measurement has at least the weight 1 / (1 + LIFT_NOISE_SEEN) in the mean noise. */
 #define LIFT_NOISE_SEEN 8
 
-/* Maximum difference between the lifts of dark and light tones. Up to 3, the curve is monotone. */
-#define LIFT_DARK_MORE (2 * CURVE_ONE)
-
 #define LIFT_PAGE 12  /* a page's colour is at least this many codes above black */
 #define LIFT_GLOOM 32 /* a night sky's colour is at most about this many codes above black */
 
@@ -86,7 +83,6 @@ typedef struct Picture {
     uint32_t page;         /* Q16: the picture is a page or a screen, to be left unchanged */
     uint32_t quality;      /* Q16: the picture is neither a page nor noise alone */
     uint32_t aim;          /* target mean of a dark picture */
-    uint32_t kept;         /* lift of light tones; dark tones are lifted at least as far */
 } Picture;
 
 static uint32_t ramp(int32_t x, int32_t from, int32_t to)
@@ -238,9 +234,8 @@ static LiftChoice choose(Picture *v)
     const uint32_t share = times(c.dark, v->quality);
     uint32_t most = least_of(LIFT_MOST, v->slope > CURVE_ONE ? v->slope - CURVE_ONE : 0);
     most = least_of(most, lift_reach(v->mean, v->aim));
-    const uint32_t kept = lift_reach(v->at[most_of(v->p99, 1)], LIFT_LIGHT);
-    v->kept = times(share, least_of(most, kept));
-    c.lift = times(share, kept < LIFT_MOST ? least_of(most, kept + LIFT_DARK_MORE) : most);
+    most = least_of(most, lift_reach(v->at[most_of(v->p99, 1)], LIFT_LIGHT));
+    c.lift = times(share, most);
     return c;
 }
 
@@ -250,21 +245,12 @@ static uint32_t raised(uint32_t place, uint32_t lift)
                           (int32_t)(CURVE_ONE + (uint32_t)((uint64_t)lift * place >> 16)));
 }
 
-/* Lifts all codes, then applies manual brightness and gamma. Near black the full lift
- * applies; towards the 99th percentile it blends into the smaller lift of light tones. */
+/* Lifts all codes, then applies manual brightness and gamma. */
 static void raise_places(Picture *v, uint32_t lift, const CurveLight *light)
 {
-    const int p99 = (int)v->p99;
-    const double inverse = 1.0 / (p99 ? p99 : 1);
-    const uint32_t kept = v->kept;
     memcpy(v->place, v->at, sizeof(v->place));
-    for (int i = 0, last = v->last; i <= last && kept; i++)
-        v->place[i] = raised(v->at[i], kept);
-    for (int i = 0; i < p99 && lift; i++) {
-        const int32_t place = (int32_t)v->place[i];
-        const int32_t more = (int32_t)raised(v->at[i], lift) - place;
-        v->place[i] = (uint32_t)place + curve_floor((more > 0 ? more : 0) * (p99 - i), inverse);
-    }
+    for (int i = 0; i <= v->last && lift; i++)
+        v->place[i] = raised(v->at[i], lift);
     for (int i = 0; i <= v->last && light_is_on(light); i++)
         v->place[i] = (light_place(light, v->place[i], CURVE_ONE) + (1u << 13)) >> 14;
     for (int i = 0; i < v->last; i++)
@@ -357,7 +343,7 @@ static uint32_t find_need(LiftChoice *c, const Picture *v, uint32_t wide, uint32
 {
     uint32_t need = times(CURVE_ONE - wide, v->quality);
     need = most_of(need, times(LIFT_PERCENT(5), CURVE_ONE - v->page));
-    need = most_of(need, times(LIFT_PERCENT(60), times(c->dark, v->quality)));
+    need = most_of(need, times(LIFT_PERCENT(55), times(c->dark, v->quality)));
     const int lighter = equalized > mean;
     const uint32_t moved = lighter ? equalized - mean : mean - equalized;
     const uint32_t rest = between(LIFT_PERCENT(1) / 2, mean / LIFT_MEAN_MOVES, CURVE_ONE - wide);
