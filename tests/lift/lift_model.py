@@ -90,7 +90,8 @@ def decide(counts, n, black=BLACK, white=WHITE, clip=None, denoise=ONE, awaited=
     G = min(13 * ONE, (out << 16) // max(n, 1))
     voids = ramp(void, share(45), share(65))
     aim = share(9) + times(share(115) // 4, times(ramp(G >> 8, 4 * 256, 8 * 256), ONE - voids))
-    a = times(times(D, Q), min(12 * ONE, reach(m, aim), reach(x[max(1, p99)], share(70)), max(0, G - ONE)))
+    a = times(times(D, Q), min(12 * ONE, reach(m, aim), max(reach(x[max(1, p99)], share(70)), reach(2 * m, aim)),
+                              max(0, G - ONE)))
     width = lambda v: ramp(v[p90] - v[p10], share(27), share(42))
     lifted = lambda v, a: (ONE + a) * v // (ONE + (a * v >> 16))
     y = [lifted(v, a) for v in x[:last] + [ONE]]

@@ -43,7 +43,8 @@
 #define LIFT_VOID_CODES 4 /* codes up to black + VOID_CODES + VOID_NOISE * noise are void */
 #define LIFT_VOID_NOISE 2
 
-/* The lift moves the 99th percentile of a dark SDR picture at most to this place. */
+/* The lift moves the 99th percentile of a dark SDR picture at most to this place, or as far as the
+ * mean needs if equalization doubles it. */
 #define LIFT_LIGHT LIFT_PERCENT(70)
 
 /* A picture is dark if the mean of its darker three quarters is below DARK_FROM, and not dark if it
@@ -234,7 +235,8 @@ static LiftChoice choose(Picture *v)
     const uint32_t share = times(c.dark, v->quality);
     uint32_t most = least_of(LIFT_MOST, v->slope > CURVE_ONE ? v->slope - CURVE_ONE : 0);
     most = least_of(most, lift_reach(v->mean, v->aim));
-    most = least_of(most, lift_reach(v->at[most_of(v->p99, 1)], LIFT_LIGHT));
+    most = least_of(most, most_of(lift_reach(v->at[most_of(v->p99, 1)], LIFT_LIGHT),
+                                  lift_reach(2 * v->mean, v->aim)));
     c.lift = times(share, most);
     return c;
 }
