@@ -205,37 +205,37 @@ static uint32_t own_gain(const Tones *t, uint32_t light)
     return gain;
 }
 
-/* The cell u columns to the right of cell i and v rows below it, or the nearest one. */
-static int beside(int i, int u, int v)
+/* Replaces each cell by the least or, if `smooth`, by the weighted sum (1, 2, 1) of it and its
+ * neighbours in the row (step 1) or column (step MEASURE_COLUMNS). Cells at the edge repeat. */
+static void mix_neighbours(uint32_t *cells, int step, int smooth)
 {
-    const int x = i % MEASURE_COLUMNS + u, y = i / MEASURE_COLUMNS + v;
-    const int column = x < 0 ? 0 : x < MEASURE_COLUMNS ? x : MEASURE_COLUMNS - 1;
-    const int row = y < 0 ? 0 : y < MEASURE_ROWS ? y : MEASURE_ROWS - 1;
-    return row * MEASURE_COLUMNS + column;
+    const int length = step == 1 ? MEASURE_COLUMNS : MEASURE_ROWS;
+    uint32_t was[MEASURE_CELLS];
+    memcpy(was, cells, sizeof(was));
+    for (int i = 0; i < MEASURE_CELLS; i++) {
+        const int at = i / step % length;
+        const uint32_t before = was[at ? i - step : i];
+        const uint32_t after = was[at < length - 1 ? i + step : i];
+        cells[i] = smooth ? before + 2 * was[i] + after : least_of(was[i], least_of(before, after));
+    }
 }
 
 /* Finds the gains of all cells. The large gain of a light cell also acts on parts of its dark
- * neighbours, so they limit it. Then the gains are smoothed twice by the weights 1, 2, 1 across and
- * down, or large, smooth objects would show the cells. */
+ * neighbours, so they limit it. Then the gains are smoothed twice, or large, smooth objects would
+ * show the cells. */
 static void find_gains(const Tones *tones, uint32_t light, uint32_t *gain)
 {
-    uint32_t most[MEASURE_CELLS], limited[MEASURE_CELLS];
     for (int i = 0; i < MEASURE_CELLS; i++)
-        most[i] = gain_that_takes(&tones[i], light, CLEAR_TAKEN_BESIDE);
-    for (int i = 0; i < MEASURE_CELLS; i++) {
-        limited[i] = own_gain(&tones[i], light);
-        for (int k = 0; k < 9; k++)
-            limited[i] = least_of(limited[i], most[beside(i, k % 3 - 1, k / 3 - 1)]);
-    }
+        gain[i] = gain_that_takes(&tones[i], light, CLEAR_TAKEN_BESIDE);
+    mix_neighbours(gain, 1, 0);
+    mix_neighbours(gain, MEASURE_COLUMNS, 0);
+    for (int i = 0; i < MEASURE_CELLS; i++)
+        gain[i] = least_of(gain[i], own_gain(&tones[i], light));
     for (int round = 0; round < 2; round++) {
-        for (int i = 0; i < MEASURE_CELLS; i++) {
-            uint32_t sum = 0;
-            for (int k = 0; k < 9; k++)
-                sum += limited[beside(i, k % 3 - 1, k / 3 - 1)] * (k % 3 == 1 ? 2 : 1) *
-                       (k / 3 == 1 ? 2 : 1);
-            gain[i] = (sum + 8) / 16;
-        }
-        memcpy(limited, gain, sizeof(limited));
+        mix_neighbours(gain, 1, 1);
+        mix_neighbours(gain, MEASURE_COLUMNS, 1);
+        for (int i = 0; i < MEASURE_CELLS; i++)
+            gain[i] = (gain[i] + 8) / 16;
     }
 }
 
